@@ -14,13 +14,14 @@ if (opened === undefined) {
   process.exit(1);
 }
 try {
-  const { repo, digest, advisory, identity, subscription } = await fillShowcase(opened.platform);
+  const { repo, digest, advisory, identity, subscription, artifact } = await fillShowcase(opened.platform);
   const pages: Readonly<Record<string, string>> = {
     home: "/",
     images: "/repo?name=acme/web",
     timeline: "/tag?name=acme/web:latest",
     compare: "/compare?from=acme/web:1.0.0&to=acme/web:1.2.0",
     image: `/image?name=acme/web@${digest}&part=findings`,
+    package: `/package?uid=${artifact}`,
     vulnerability: "/vulnerability?id=CVE-2026-31337",
     advisory: `/advisory?uid=${advisory}`,
     access: `/access/explain?identity=${identity}&action=pull&resource=acme/web:latest`,

@@ -22,12 +22,12 @@ test("whether an identity may pull a tag, why not, and after a role is bound tha
   await page.getByText(/^No: /).waitFor();
   const steps = page.getByRole("list", { name: "Steps of the decision" });
   await steps.getByText("Failed").first().waitFor();
-  await page.getByRole("link", { name: "Bind a role there" }).first().click();
+  await page.getByRole("link", { name: "Give a role there" }).first().click();
 
-  await page.getByRole("button", { name: "New binding" }).click();
+  await page.getByRole("button", { name: "New member" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Role", { exact: true }).selectOption({ label: "registry.pull" });
-  await dialog.getByRole("button", { name: "Bind" }).click();
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await page.getByRole("table").getByRole("link", { name: "registry.pull" }).waitFor();
 
   await page.goto(`/access/explain?identity=${identity}&action=pull&resource=acme/app:1.0`);

@@ -48,16 +48,16 @@ test("a person makes a group, an identity in it, a role, and binds it", async (t
   await page.getByText("Repositories").waitFor();
 
   await page.goto(`/access/identity?uid=${identity}`);
-  await page.getByRole("button", { name: "Bind a role" }).click();
+  await page.getByRole("button", { name: "Give a role" }).click();
   await dialog.getByLabel("Role", { exact: true }).selectOption({ label: "tagger" });
-  await dialog.getByRole("button", { name: "Bind" }).click();
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await page.getByRole("table").getByRole("link", { name: "tagger" }).waitFor();
   const { roles } = await platform.ok<{ roles: { capabilities: string[] }[] }>("GET", "/iam/v2/roles?name=tagger");
   assert.deepEqual(roles[0]?.capabilities.toSorted(), ["CAP_REPO_LIST", "CAP_TAG_CREATE"]);
 
   await page.getByRole("button", { name: /^Actions for tagger/ }).click();
-  await page.getByRole("menuitem", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("menuitem", { name: "Remove" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("No role is bound to it that you see").waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -22,10 +22,15 @@ test("the audit log is filtered in the URL, opened, and saved as CSV without for
   const page = await signedIn();
   await page.goto("/audit");
   await page.getByRole("button", { name: "GroupsService.CreateGroup" }).first().waitFor();
-  await page.getByLabel("Decision").selectOption("denied");
+  // The console's own renewed sign-in is left out until it is asked for.
+  await page.getByText(/the console renewed a sign-in: not shown here/).waitFor();
+  assert.equal(await page.getByRole("button", { name: "session.token" }).count(), 0);
+  await page.getByRole("link", { name: "Show them" }).click();
+  await page.getByRole("button", { name: "session.token" }).first().waitFor();
+  await page.getByRole("link", { name: "Leave them out" }).click();
+  await page.getByLabel("Decision", { exact: true }).selectOption("denied");
   await page.getByLabel("Identity").fill(visitor);
-  await page.getByRole("button", { name: "Filter" }).click();
-  await page.waitForURL(/decision=denied/);
+  await page.waitForURL(/decision=denied.*identity=|identity=.*decision=denied/);
   const denied = page.getByRole("row", { name: /GroupsService.DeleteGroup denied/ });
   // What was denied is written within a second.
   for (let turn = 0; turn < 20 && (await denied.count()) === 0; turn += 1) {
@@ -47,7 +52,6 @@ test("the audit log is filtered in the URL, opened, and saved as CSV without for
   assert.match(lines[1] ?? "", /,denied,moorage\.iam\.v2\.GroupsService\.DeleteGroup,.*,'=1\+1,/);
 
   await page.getByLabel("Identity").fill("nobody such");
-  await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("alert").or(page.getByText("No entry that you may read fits")).first().waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -28,6 +28,8 @@ test("a subscription is made, tried, paused, gets a new secret, and is deleted",
   assert.equal(await page.getByRole("textbox", { name: "Types" }).getAttribute("aria-invalid"), "true");
   await sink.fill(`${receiver.url}/hook`);
   await page.getByLabel("Types").fill("dev.moorage.api.iam.group.");
+  await page.getByRole("checkbox", { name: "A finding opened" }).check();
+  await page.getByText("1 chosen").waitFor();
   await page.getByRole("button", { name: "Create" }).click();
   const secret = page.getByRole("group", { name: "secret" });
   assert.match(await secret.innerText(), /^whsec_/);
@@ -36,6 +38,7 @@ test("a subscription is made, tried, paused, gets a new secret, and is deleted",
 
   await page.getByRole("link", { name: `${receiver.url}/hook` }).click();
   await page.getByRole("heading", { name: `${receiver.url}/hook` }).waitFor();
+  await page.getByText("dev.moorage.vulnerabilities.finding.opened.").waitFor();
   await page.getByRole("button", { name: "Send a test" }).click();
   await eventually(() => receiver.events().length === 1);
   await page.getByRole("row", { name: /events\.test.*delivered/ }).waitFor();

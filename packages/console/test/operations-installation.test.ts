@@ -51,7 +51,7 @@ test("storage is shown by group, and gone down into", async (t) => {
   await page.goto("/operations/storage");
   await page.getByRole("table", { name: "Storage by group" }).getByRole("link", { name: "acme" }).click();
   await page.getByRole("heading", { name: "Storage of acme" }).waitFor();
-  await page.getByRole("row", { name: /acme, its own repos/ }).waitFor();
+  await page.getByRole("row", { name: /acme, its own images/ }).waitFor();
   await page.getByRole("link", { name: "payments", exact: true }).click();
   await page.getByRole("heading", { name: "Storage of acme/payments" }).waitFor();
   await page.getByRole("link", { name: "The group above" }).click();

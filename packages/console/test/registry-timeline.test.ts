@@ -30,6 +30,11 @@ test("a tag is looked at over time, compared, and rolled back", async (t) => {
   await page.keyboard.press("Home");
   await command.getByText(first).waitFor();
   await page.waitForURL(/at=/);
+  // The version that is looked at stands beside the one of now. Nothing was read of these images.
+  const beside = page.getByRole("region", { name: "A and B" });
+  await beside.getByRole("group", { name: "A" }).getByText("Findings are not known").waitFor();
+  await beside.getByText("not known", { exact: true }).waitFor();
+  await beside.getByRole("link", { name: "Full comparison" }).waitFor();
   await page.getByLabel("Pull with").selectOption("skopeo");
   await command.getByText(`skopeo copy docker://${new URL(platform.url).host}/acme/clock@${first} oci:clock`).waitFor();
 

@@ -51,16 +51,23 @@ test("a vulnerability says what is known of it and which tags it hits; texts of 
   await page.getByRole("button", { name: "Security" }).click();
   await page.getByRole("link", { name: "Findings", exact: true }).click();
   await page.getByRole("row", { name: /acme\/app:1\.0 CVE-2026-1/ }).waitFor();
-  await page.getByLabel("What does a vulnerability hit?").fill("cve-2026-1");
-  await page.getByRole("button", { name: "Look it up" }).click();
+  await page.getByRole("searchbox", { name: "Find a vulnerability or a package" }).fill("cve-2026-1");
+  await page.waitForURL(/package=cve-2026-1/);
+  await page.getByRole("link", { name: "What is known of cve-2026-1" }).click();
   await page.getByRole("heading", { name: "cve-2026-1" }).waitFor();
   await page.getByText(HOSTILE).first().waitFor();
-  await page.getByText("25.0 % within 30 days").waitFor();
+  await page.getByRole("group", { name: "EPSS" }).getByText("25.0 %").waitFor();
+  await page.getByRole("group", { name: "Affected images" }).getByText("1 tag").waitFor();
+  await page.getByRole("group", { name: "Fixed in" }).getByText("left-pad 1.5.0").waitFor();
+  await page.getByRole("region", { name: "Who may push a fix" }).getByRole("link", { name: "owner" }).waitFor();
   const link = page.getByRole("link", { name: "https://feeds.example/CVE-2026-1" });
   assert.equal(await link.getAttribute("rel"), "noreferrer noopener");
   // References that lead to no page are not stored.
   assert.equal(await page.getByText(/javascript:/).count(), 0);
-  const hit = page.getByRole("table", { name: "What is hit" });
+  const affected = page.getByRole("table", { name: "Affected images" });
+  await affected.getByRole("row", { name: /acme\/app .*1 of 1/ }).waitFor();
+  await page.getByRole("radiogroup", { name: "View" }).getByText("Tags").click();
+  const hit = page.getByRole("table", { name: "Affected tags" });
   await hit.getByRole("row", { name: /acme\/app:1\.0 .* left-pad 1\.0\.0 1\.5\.0/ }).waitFor();
   assert.equal(await page.title(), "cve-2026-1 · Moorage");
   await hit.getByRole("link", { name: "acme/app:1.0" }).click();
@@ -97,8 +104,8 @@ test("a person writes an advisory, adds what was found out, approves it, and tak
   await page.getByText("was approved").waitFor();
 
   await page.getByRole("link", { name: "Advisories" }).first().click();
+  await page.getByLabel("Review", { exact: true }).selectOption("Any");
   await page.getByLabel("Status", { exact: true }).selectOption("Not affected");
-  await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("row", { name: /CVE-2026-7/ }).waitFor();
   assert.ok(page.url().includes("latest=FALSE_POSITIVE_DETERMINATION"));
   for (const [format, mark] of [

@@ -20,9 +20,15 @@ before(async () => {
 });
 after(() => opened?.close());
 
-async function open(page: Page, name: string): Promise<void> {
+async function open(page: Page, name: string, section?: string): Promise<void> {
   await page.goto(`/repo/settings?name=${name}`);
   await page.getByRole("heading", { name: "Description and readme" }).waitFor();
+  if (section !== undefined) await goTo(page, section);
+}
+
+async function goTo(page: Page, section: string): Promise<void> {
+  await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: section }).click();
+  await page.getByRole("heading", { name: section, level: 2 }).waitFor();
 }
 
 test("a readme is written, rendered, and does nothing that it should not", async (t) => {
@@ -66,25 +72,39 @@ test("a tag policy is tried before it is saved, and shows what is wrong beside i
   await repo.push("build-1", 0);
   await repo.push("build-2", 1);
   const page = await signedIn();
-  await open(page, "acme/policy");
+  await open(page, "acme/policy", "Retention");
   await page.getByRole("button", { name: "Add a rule" }).click();
   await page.getByLabel("Rule 0: tags").fill("build-.*");
   await page.getByLabel("Rule 0: keep the last").fill("1");
-  await page.getByRole("button", { name: "Show what retention would delete" }).click();
-  await page.getByText("This policy would delete 1 tag").waitFor();
-  await page.getByRole("row", { name: /build-1/ }).waitFor();
+  // The preview is of what is typed, before it is saved.
+  const preview = page.getByRole("region", { name: "Preview" });
+  await preview.getByText("Not saved yet").waitFor();
+  await preview.getByRole("row", { name: /build-1/ }).waitFor();
+  await preview.getByText("1 tag deleted").waitFor();
+  await preview.getByText("1 tag kept").waitFor();
   assert.equal(Object.keys(await repo.tags()).length, 2);
+  await page.getByRole("button", { name: "Save retention" }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await preview.getByText("Not saved yet").waitFor({ state: "detached" });
 
+  await goTo(page, "Tag rules");
   const immutable = page.getByRole("textbox", { name: "Immutable tags" });
   await immutable.fill("v[0-9");
-  await page.getByRole("button", { name: "Save tag policy" }).click();
+  await page.getByRole("button", { name: "Save tag rules" }).click();
   await eventually(async () => (await immutable.getAttribute("aria-invalid")) === "true");
   await immutable.fill("v[0-9].*\nstable");
   await page.getByLabel("History retention, days").fill("30");
-  await page.getByRole("button", { name: "Save tag policy" }).click();
-  await page.getByText("Saved").waitFor();
+  await page.getByRole("button", { name: "Save tag rules" }).click();
+  await eventually(async () => {
+    const { tagPolicy } = await platform.ok<{ tagPolicy?: Record<string, unknown> }>(
+      "GET",
+      `/registry/v2/repos/${repo.uid}`,
+    );
+    return tagPolicy?.["historyRetention"] !== undefined;
+  });
 
-  await page.getByLabel("Keep back images with findings").check();
+  await goTo(page, "Vulnerability gate");
+  await page.getByLabel("Block images with findings").check();
   await page.getByLabel("Severity").selectOption({ label: "critical" });
   await page.getByLabel("Only with a fix").check();
   await page.getByLabel("being promoted").uncheck();
@@ -124,7 +144,7 @@ test("a repo follows another, is synced by hand, and follows no more", async (t)
   await source.push("v1", 0);
   const { uid } = await platform.repo(platform.organization, { name: "mirror" });
   const page = await signedIn();
-  await open(page, "acme/mirror");
+  await open(page, "acme/mirror", "Mirror");
   const field = page.getByRole("textbox", { name: "Source" });
   await field.fill("acme/nothing");
   await page.getByRole("button", { name: "Save mirror" }).click();
@@ -154,11 +174,12 @@ test("a repo is deleted once its name is written; a viewer reads why not", async
   const { uid } = await platform.repo(platform.organization, { name: "old" });
   const viewer = await signedIn({ identity: await platform.identity(platform.organization, "viewer") });
   await open(viewer, "acme/old");
-  for (const [name, capability] of [
-    ["Save tag policy", "CAP_REPO_UPDATE"],
-    ["Save mirror", "CAP_REPO_UPDATE"],
-    ["Delete this repo…", "CAP_REPO_DELETE"],
+  for (const [section, name, capability] of [
+    ["Tag rules", "Save tag rules", "CAP_REPO_UPDATE"],
+    ["Mirror", "Save mirror", "CAP_REPO_UPDATE"],
+    ["Delete image", "Delete this image…", "CAP_REPO_DELETE"],
   ] as const) {
+    await goTo(viewer, section);
     const button = viewer.getByRole("button", { name });
     await eventually(async () => (await button.getAttribute("aria-description"))?.startsWith(`You need ${capability}`));
     await button.click({ force: true });
@@ -166,12 +187,12 @@ test("a repo is deleted once its name is written; a viewer reads why not", async
   assert.equal(await viewer.getByRole("dialog").count(), 0);
 
   const page = await signedIn();
-  await open(page, "acme/old");
-  await page.getByRole("button", { name: "Delete this repo…" }).click();
+  await open(page, "acme/old", "Delete image");
+  await page.getByRole("button", { name: "Delete this image…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await dialog.getByText("Write acme/old to delete it.").waitFor();
-  await dialog.getByLabel("Write the name of the repo").fill("acme/old");
+  await dialog.getByLabel("Write the name of the image").fill("acme/old");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await page.waitForURL(/\/images/);
   const { status } = await platform.call("GET", `/registry/v2/repos/${uid}`, { token: await platform.token() });

@@ -37,6 +37,13 @@ const packages: NavPlace = {
   label: "Packages",
   icon: Package,
   words: "library libraries artifacts npm pypi python maven java javascript",
+  tabs: [
+    { to: "/packages", label: "Browse", words: "packages library libraries npm pypi maven" },
+    { to: "/packages/upstreams", label: "Upstreams", words: "proxy cache remote registries npmjs pypi central" },
+    { to: "/packages/policies", label: "Policies", words: "cooldown license malware block rules" },
+    { to: "/packages/blocked", label: "Blocked", words: "blocks denied cooldown malware" },
+  ],
+  details: ["/package"],
 };
 
 const security: NavPlace = {
@@ -51,6 +58,7 @@ const security: NavPlace = {
       details: ["/vulnerability"],
     },
     { to: "/advisories", label: "Advisories", words: "vex openvex csaf", details: ["/advisory"] },
+    { to: "/scanners", label: "Scanners", words: "trivy adapter scans external" },
   ],
 };
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findActions, findPages, vulnerabilityOf } from "./palette-pages.ts";
+import { findActions, findPages } from "./palette-pages.ts";
 
 test("pages are found by the words that people use for what they hold", () => {
   const first = (text: string): string | undefined => findPages(text)[0]?.to;
@@ -28,11 +28,4 @@ test("actions are found by their name and by other words", () => {
   assert.equal(findActions("robot")[0]?.to, "/access/machines");
   assert.equal(findActions("invite")[0]?.label, "Invite people");
   assert.deepEqual(findActions("xyzzy"), []);
-});
-
-test("an id of a vulnerability is known however it is written", () => {
-  assert.equal(vulnerabilityOf(" cve-2026-31337 "), "CVE-2026-31337");
-  assert.equal(vulnerabilityOf("ghsa-AB12-cd34-ef56"), "GHSA-ab12-cd34-ef56");
-  for (const text of ["CVE-2026", "31337", "GHSA-1", "acme/cve-2026-31337"])
-    assert.equal(vulnerabilityOf(text), undefined);
 });

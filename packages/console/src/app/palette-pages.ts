@@ -102,10 +102,3 @@ function scoreOf({ label, detail, words }: Action, wanted: readonly string[]): n
 function singular(word: string): string {
   return word.length > 3 && word.endsWith("s") ? word.slice(0, -1) : word;
 }
-
-/** The id of a vulnerability that the text is, or begins as one and is long enough to be one. */
-export function vulnerabilityOf(text: string): string | undefined {
-  const id = text.trim().toUpperCase();
-  if (/^CVE-\d{4}-\d{3,10}$/.test(id)) return id;
-  return /^GHSA(?:-[\dA-Z]{4}){3}$/.test(id) ? `GHSA${id.slice(4).toLowerCase()}` : undefined;
-}

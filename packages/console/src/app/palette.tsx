@@ -17,7 +17,8 @@ import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useFound } from "./palette-results.ts";
 import { isMachine } from "../lib/identity-name.tsx";
 import { ecosystemWord } from "../pages/packages/words.ts";
-import { findActions, findPages, vulnerabilityOf } from "./palette-pages.ts";
+import { vulnerabilityOf } from "../lib/vulnerability-id.ts";
+import { findActions, findPages } from "./palette-pages.ts";
 import styles from "./palette.module.css";
 
 const MAX_PAGES = 6;

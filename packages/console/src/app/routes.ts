@@ -4,7 +4,7 @@ import { compareRoute } from "../pages/compare/route.ts";
 import { eventsRoutes } from "../pages/events/routes.ts";
 import { homeRoute } from "../pages/home/route.ts";
 import { operationsRoutes } from "../pages/operations/routes.ts";
-import { packagesRoute } from "../pages/packages/routes.ts";
+import { packagesRoutes } from "../pages/packages/routes.ts";
 import { profileRoute } from "../pages/profile/account/routes.ts";
 import { personalTokensRoutes } from "../pages/profile/tokens/routes.ts";
 import { registryRoutes } from "../pages/registry/routes.ts";
@@ -29,7 +29,7 @@ export const routeTree = rootRoute.addChildren([
   shellRoute.addChildren([
     homeRoute,
     compareRoute,
-    packagesRoute,
+    ...packagesRoutes,
     ...registryRoutes,
     ...repoSettingsRoutes,
     ...securityRoutes,

@@ -24,3 +24,17 @@ export function durationOfMinutes(text: string): string | undefined {
 function inUnits(duration: string | undefined, seconds: number): string {
   return duration === undefined || duration === "" ? "" : String(Number.parseFloat(duration) / seconds);
 }
+
+const UNITS = [
+  ["day", DAY_S],
+  ["hour", 3_600],
+  ["minute", MINUTE_S],
+] as const;
+
+/** A duration of the API in words, such as `6 hours`; `day` for one of them, after "every". */
+export function durationWords(duration: string | undefined): string {
+  const seconds = Number.parseFloat(duration ?? "0");
+  const [unit, size] = UNITS.find(([, each]) => seconds >= each && seconds % each === 0) ?? ["second", 1];
+  const number = seconds / size;
+  return number === 1 ? unit : `${number} ${unit}s`;
+}

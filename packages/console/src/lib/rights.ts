@@ -14,8 +14,8 @@ export type Rights = (capability: Capability) => string | undefined;
 export function useRights(uid: string): Rights {
   const { data, isPending } = useQuery({ ...rightsQuery(uid), enabled: uid !== "" });
   return (capability) => {
-    if (isPending) return "Your rights are being read";
+    if (isPending) return "Your permissions are being read";
     if (data?.capabilities.includes(capability)) return undefined;
-    return `You need ${capability} here. Whoever may bind roles on this group can give it to you.`;
+    return `You need ${capability} here. Whoever may give roles on this group can give it to you.`;
   };
 }

@@ -10,6 +10,7 @@ import { SearchBox } from "../ui/search-box.tsx";
 import { Segmented } from "../ui/segments.tsx";
 import { SideList } from "../ui/side-list.tsx";
 import { tabCount, Tabs } from "../ui/tabs.tsx";
+import { TextChip } from "../ui/text-chip.tsx";
 import { Toolbar } from "../ui/toolbar.tsx";
 import { Piece } from "./piece.tsx";
 
@@ -30,6 +31,7 @@ const nothing = (): void => {
 /** What people press, choose and fill in. */
 export function ControlPieces() {
   const [severity, setSeverity] = useState<string | undefined>("HIGH");
+  const [method, setMethod] = useState<string>();
   const [fix, setFix] = useState<string>();
   const [registry, setRegistry] = useState<"npm" | "pypi" | "maven">("npm");
   return (
@@ -68,6 +70,8 @@ export function ControlPieces() {
         <Toolbar end={<Segmented label="Registry" value={registry} options={REGISTRIES} onValue={setRegistry} />}>
           <SearchBox label="Find images" placeholder="Name, tag, digest or label" onSearch={nothing} />
           <FilterChip label="Severity" value={severity} options={SEVERITIES} onValue={setSeverity} />
+          <TextChip label="Method" value={method} placeholder="registry.push" onText={setMethod} />
+          <TextChip label="Wrong" value="?" error="no such identity" onText={nothing} />
           <FilterChip label="Fix" value={fix} options={[["yes", "known"]]} onValue={setFix} />
         </Toolbar>
       </Piece>

@@ -1,3 +1,4 @@
+import { Flame, ScanSearch } from "lucide-react";
 import { useState } from "react";
 import { Avatar } from "../ui/avatar.tsx";
 import { Badge } from "../ui/badge.tsx";
@@ -5,9 +6,11 @@ import { BarList } from "../ui/bar-list.tsx";
 import { Button } from "../ui/button.tsx";
 import { Chips, PlatformChip, TagChip } from "../ui/chips.tsx";
 import type { Column } from "../ui/column.ts";
+import { Columns, SideFacts, SidePart } from "../ui/columns.tsx";
 import { DataTable } from "../ui/data-table.tsx";
 import { DigestChip } from "../ui/digest-chip.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { Numbers } from "../ui/numbers.tsx";
 import { Panel, PanelBody } from "../ui/panel.tsx";
 import { SelectionBar } from "../ui/selection-bar.tsx";
 import { SeverityBar } from "../ui/severity-bar.tsx";
@@ -15,6 +18,7 @@ import { SeverityHead, SeverityStrip } from "../ui/severity-strip.tsx";
 import { ShortTable } from "../ui/short-table.tsx";
 import { PageSkeleton } from "../ui/skeleton.tsx";
 import { StatTile, StatTiles } from "../ui/stat-tile.tsx";
+import { Trail } from "../ui/trail.tsx";
 import { Piece } from "./piece.tsx";
 
 const LOOKS = [
@@ -101,6 +105,32 @@ export function DataPieces() {
         <StatTile label="Storage" value="1.37 TiB" note="layers" />
         <StatTile label="Tags" value={undefined} />
       </StatTiles>
+      <Numbers
+        facts={[
+          { label: "Affected images", value: "3", note: "41 tags" },
+          { label: "Fixed in", value: "libxml2 2.13.8" },
+          { label: "EPSS", value: "no data" },
+        ]}
+      />
+      <Columns
+        side={
+          <>
+            <SidePart title="What happened" actions={<a href="#all">All</a>}>
+              <Trail
+                steps={[
+                  { title: "Listed as exploited", icon: <Flame size={12} />, look: "critical", when: "Nov 25" },
+                  { title: "Found in 3 images", icon: <ScanSearch size={12} />, look: "low", note: "41 tags" },
+                ]}
+              />
+            </SidePart>
+            <SidePart title="Sources">
+              <SideFacts facts={[["OSV", "CVE-2026-31337"]]} />
+            </SidePart>
+          </>
+        }
+      >
+        <p>What the page is about.</p>
+      </Columns>
       <Panel title="Storage by group" actions={<a href="#all">Details</a>}>
         <PanelBody>
           <BarList

@@ -7,11 +7,13 @@ export interface FilterChipProps {
   /** The chosen value; undefined without one. */
   value: string | undefined;
   options: readonly (readonly [value: string, label: string])[];
+  /** What holds without a value. Defaults to "Any". */
+  none?: string;
   onValue: (value: string | undefined) => void;
 }
 
 /** A filter that holds as soon as it is chosen. Without a value it is an outline; with one it says it, and can be taken off. */
-export function FilterChip({ label, value, options, onValue }: FilterChipProps) {
+export function FilterChip({ label, value, options, none = "Any", onValue }: FilterChipProps) {
   const isSet = value !== undefined;
   const word = options.find(([each]) => each === value)?.[1] ?? value;
   return (
@@ -20,7 +22,7 @@ export function FilterChip({ label, value, options, onValue }: FilterChipProps) 
       <span aria-hidden>{isSet ? `${label}: ${word}` : label}</span>
       {/* The browser's own list, over all of the chip: known to fingers, keys and assistive technology. */}
       <select aria-label={label} value={value ?? ""} onChange={(event) => onValue(event.target.value || undefined)}>
-        <option value="">Any</option>
+        <option value="">{none}</option>
         {options.map(([each, text]) => (
           <option key={each} value={each}>
             {text}

@@ -9,6 +9,8 @@ export interface PageProps {
   title: ReactNode;
   /** The title of the browser's tab; the title itself when that is text. */
   tabTitle?: string;
+  /** Beside the title: short words about what the page shows. */
+  badges?: ReactNode;
   /** Whether the title is there for assistive technology alone: the content says what the page is. */
   isTitleHidden?: boolean;
   /** What the page is for, in a sentence. */
@@ -23,7 +25,17 @@ export interface PageProps {
 }
 
 /** A page within the frame: its title, its actions and its content. */
-export function Page({ title, tabTitle, isTitleHidden = false, lede, actions, tabs, head, children }: PageProps) {
+export function Page({
+  title,
+  tabTitle,
+  badges,
+  isTitleHidden = false,
+  lede,
+  actions,
+  tabs,
+  head,
+  children,
+}: PageProps) {
   const name = tabTitle ?? (typeof title === "string" ? title : "");
   const placeTabs = useContext(PlaceTabs);
   useEffect(() => showTitle(name), [name]);
@@ -36,7 +48,14 @@ export function Page({ title, tabTitle, isTitleHidden = false, lede, actions, ta
       ) : (
         <header className={styles.head}>
           <div className={styles.titles}>
-            <h1>{title}</h1>
+            {badges === undefined ? (
+              <h1>{title}</h1>
+            ) : (
+              <div className={styles.row}>
+                <h1>{title}</h1>
+                {badges}
+              </div>
+            )}
             {lede !== undefined && <div className={styles.lede}>{lede}</div>}
           </div>
           {actions !== undefined && <div className={styles.actions}>{actions}</div>}
@@ -47,12 +66,23 @@ export function Page({ title, tabTitle, isTitleHidden = false, lede, actions, ta
     </div>
   );
 }
+export interface SectionProps {
+  title: string;
+  /** How many there are, beside the title. */
+  count?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
 /** A part of a page with a heading of its own. */
-export function Section({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
+export function Section({ title, count, actions, children }: SectionProps) {
   return (
     <section className={styles.section} aria-label={title}>
       <div className={styles.sectionHead}>
-        <h2>{title}</h2>
+        <div className={styles.row}>
+          <h2>{title}</h2>
+          {count !== undefined && <span className={styles.count}>{count}</span>}
+        </div>
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}
       </div>
       {children}

@@ -1,6 +1,7 @@
 import { Search } from "lucide-react";
-import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import styles from "./search-box.module.css";
+import { useTyped } from "./use-entry.ts";
 
 export interface SearchBoxProps {
   label: string;
@@ -12,30 +13,10 @@ export interface SearchBoxProps {
   onSearch: (text: string) => void;
 }
 
-const PAUSE_MS = 200;
-
 /** A line of text that is searched for as it is typed, and at once when it is sent. A `/` anywhere goes to it. */
 export function SearchBox({ label, value = "", placeholder = label, minLetters = 1, onSearch }: SearchBoxProps) {
-  const [text, setText] = useState(value);
+  const { text, setText, send } = useTyped(value, minLetters, onSearch);
   const input = useRef<HTMLInputElement>(null);
-  // What was sent and has not come back as the value yet, and before it the value itself.
-  const sent = useRef([value]);
-  useEffect(() => {
-    const at = sent.current.indexOf(value);
-    // Changed by something else, such as Back.
-    if (at < 0) setText(value);
-    sent.current = at < 0 ? [value] : sent.current.slice(at);
-  }, [value]);
-  const search = useEffectEvent((): void => {
-    const wanted = text.trim().length < minLetters ? "" : text.trim();
-    if (wanted === sent.current.at(-1)) return;
-    sent.current.push(wanted);
-    onSearch(wanted);
-  });
-  useEffect(() => {
-    const timer = setTimeout(() => search(), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
@@ -52,7 +33,7 @@ export function SearchBox({ label, value = "", placeholder = label, minLetters =
       className={styles.box}
       onSubmit={(event) => {
         event.preventDefault();
-        search();
+        send();
       }}
     >
       <input

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { newAdvisory } from "../../../server/test/support/advisories.ts";
 import { pushImage } from "../../../server/test/support/image.ts";
+import { publishNpm } from "../../../server/test/support/npm.ts";
 import type { Platform } from "../../../server/test/support/platform.ts";
 
 const PAGES = join(import.meta.dirname, "../../src/pages");
@@ -29,7 +30,13 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
     oidc: { issuer: "https://login.example.com", clientId: "moorage", clientSecret: "a secret of the client" },
   });
   const advisory = await newAdvisory(platform, organization, { artifactName: "acme/team-app" });
+  await publishNpm(platform, "acme", "hello", "1.0.0");
+  const { artifacts } = await platform.ok<{ artifacts: { uid: string }[] }>(
+    "GET",
+    "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVASCRIPT",
+  );
   return {
+    "/package": `?uid=${artifacts[0]?.uid ?? ""}`,
     "/repo": "?name=acme/team-app",
     "/repo/settings": "?name=acme/team-app",
     "/tag": "?name=acme/team-app:1.2",

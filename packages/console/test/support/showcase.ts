@@ -6,6 +6,7 @@ import { pushArtifact, pushIndex, pushLayers } from "../../../server/test/suppor
 import { osvOf, plainRecord, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import type { Platform } from "../../../server/test/support/platform.ts";
+import { fillPackages } from "./showcase-packages.ts";
 
 const LAYER = "application/vnd.oci.image.layer.v1.tar";
 const BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json";
@@ -20,6 +21,8 @@ export interface Showcase {
   advisory: string;
   identity: string;
   subscription: string;
+  /** The uid of the npm package `@acme/forms`. */
+  artifact: string;
 }
 
 /** Fills an empty installation with a team's images: three versions under one tag, findings, an advisory, a machine. */
@@ -39,6 +42,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
     }),
   ]);
   await putRecords(platform, "kev", "kev", [plainRecord("CVE-2026-31337")]);
+  await fillPackages(platform);
   const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
   const target = { url: platform.url, token, name: "acme/web" };
   let digest = "";
@@ -51,6 +55,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
       ["amd64", "arm64"].map(async (architecture) => {
         const layers = [
           tarOf([npmFile("app", "left-pad", padding), npmFile("app", "tiny-router", "2.1.4")]),
+          tarOf([npmFile("app", "@acme/forms", "4.8.0")]),
           tarOf([npmFile("app", `web-${architecture}`, version)]),
         ];
         const image = await pushLayers(target, architecture, layers, LAYER, configOf(architecture, version));
@@ -69,13 +74,25 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
       layers: [{ mediaType: BUNDLE, content: "{}" }],
     });
   }
+  await pushLayers(
+    { ...target, name: "acme/worker" },
+    "3.1.0",
+    [tarOf([npmFile("app", "left-pad", "1.2.0"), npmFile("app", "@acme/forms", "4.7.3")])],
+    LAYER,
+    configOf("amd64", "3.1.0"),
+  );
   await settled(platform, repo, digest);
   const advisory = await newAdvisory(platform, organization, { artifactName: "acme/web", aliases: ["CVE-2026-4711"] });
   const identity = await platform.identity(organization, "registry.pull");
   const subscription = await platform.ok("POST", `/events/v2/subscriptions/${organization}`, {
     sink: "http://127.0.0.1:9/deployments",
   });
-  return { repo, digest, advisory: advisory.uid, identity, subscription: subscription.uid };
+  const { artifacts } = await platform.ok<{ artifacts: { uid: string }[] }>(
+    "GET",
+    "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVASCRIPT&query=forms",
+  );
+  const artifact = artifacts[0]?.uid ?? "";
+  return { repo, digest, advisory: advisory.uid, identity, subscription: subscription.uid, artifact };
 }
 
 function configOf(architecture: string, version: string): object {
@@ -83,7 +100,11 @@ function configOf(architecture: string, version: string): object {
     architecture,
     os: "linux",
     config: { Entrypoint: ["/app/web"], User: "1000", Labels: { "org.opencontainers.image.version": version } },
-    history: [{ created_by: "COPY node_modules /app" }, { created_by: "COPY web /app" }],
+    history: [
+      { created_by: "COPY node_modules /app" },
+      { created_by: "RUN npm install @acme/forms" },
+      { created_by: "COPY web /app" },
+    ],
   };
 }
 

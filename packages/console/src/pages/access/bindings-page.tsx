@@ -1,7 +1,7 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { ChoiceField } from "./parts/choice-field.tsx";
+import { Button } from "../../ui/button.tsx";
+import { FilterChip } from "../../ui/filter-chip.tsx";
 import { useChoices } from "./parts/data.ts";
-import styles from "./parts/parts.module.css";
 import { ResourcePage } from "./parts/resource-page.tsx";
 import { useRows } from "./parts/rows.ts";
 import { BINDINGS, newBindingForm } from "./bindings.tsx";
@@ -16,8 +16,8 @@ export function BindingsPage() {
   const identities = useChoices("identity");
   const roles = useChoices("role");
   const list = useRows(bindingsList(search), ({ roleBindings }) => roleBindings);
-  const filter = (name: "identity" | "role") => (value: string) =>
-    void navigate({ to: "/access/bindings", search: { ...search, [name]: value || undefined } });
+  const filter = (name: "identity" | "role") => (value: string | undefined) =>
+    void navigate({ to: "/access/bindings", search: { ...search, [name]: value } });
   const spec = {
     ...BINDINGS,
     create: { ...BINDINGS.create, form: (group: string) => newBindingForm({ ...search, group }) },
@@ -28,23 +28,22 @@ export function BindingsPage() {
       list={list}
       group={search.group ?? ""}
       order={search.order}
+      actions={<Button onClick={() => void navigate({ to: "/access/invites" })}>Invite people</Button>}
       filters={
-        <div className={styles.filters}>
-          <ChoiceField
-            label="Only of identity"
-            none="Any identity"
-            choices={identities}
-            value={search.identity ?? ""}
-            onChange={filter("identity")}
+        <>
+          <FilterChip
+            label="Person or machine"
+            value={search.identity}
+            options={identities.map(({ value, label }) => [value, label])}
+            onValue={filter("identity")}
           />
-          <ChoiceField
-            label="Only of role"
-            none="Any role"
-            choices={roles}
-            value={search.role ?? ""}
-            onChange={filter("role")}
+          <FilterChip
+            label="Role"
+            value={search.role}
+            options={roles.map(({ value, label }) => [value, label])}
+            onValue={filter("role")}
           />
-        </div>
+        </>
       }
     />
   );

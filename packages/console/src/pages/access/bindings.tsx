@@ -1,25 +1,40 @@
 import { Link } from "@tanstack/react-router";
 import { call } from "../../api/call.ts";
-import { createRoleBinding, deleteRoleBinding, type RoleBinding } from "../../api/gen/iam.ts";
+import { createRoleBinding, deleteRoleBinding, type RoleBinding, updateRoleBinding } from "../../api/gen/iam.ts";
+import { Avatar } from "../../ui/avatar.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Place } from "./parts/place.tsx";
 import type { FormSpec, ResourceSpec } from "./parts/resource.ts";
+import styles from "./parts/parts.module.css";
 import { parentOf } from "./parts/tree.ts";
 
 /** Who may do what where, and how it is given and taken. */
 export const BINDINGS: ResourceSpec<RoleBinding> = {
-  title: "Role bindings",
-  noun: "binding",
-  intro: "Who may do what, and where. A role that is bound on a group counts there and in everything below it.",
+  title: "Members",
+  noun: "member",
+  intro: "Who can do what, and where. A role on a group counts there and in everything below it.",
+  isTall: true,
   columns: [
     {
       id: "identity",
-      header: "Who",
-      cell: ({ identity }) => (
-        <Link to="/access/identity" search={{ uid: identity?.uid ?? "" }}>
-          {identity?.email || identity?.name || identity?.uid}
-        </Link>
-      ),
+      header: "Person or machine",
+      cell: ({ identity }) => {
+        const name = identity?.name || identity?.email || identity?.uid || "";
+        return (
+          <span className={styles.member}>
+            <Avatar
+              name={name}
+              isMachine={identity !== undefined && identity.email === "" && identity.subject !== ""}
+            />
+            <span>
+              <Link to="/access/identity" search={{ uid: identity?.uid ?? "" }}>
+                {identity?.email || name}
+              </Link>
+              {identity?.email !== "" && identity?.email !== name && <small>{name}</small>}
+            </span>
+          </span>
+        );
+      },
     },
     {
       id: "role",
@@ -30,7 +45,7 @@ export const BINDINGS: ResourceSpec<RoleBinding> = {
         </Link>
       ),
     },
-    { id: "group", header: "Where", cell: ({ uid, group }) => <Place uid={parentOf(uid)} name={group?.name} /> },
+    { id: "group", header: "On group", cell: ({ uid, group }) => <Place uid={parentOf(uid)} name={group?.name} /> },
     {
       id: "made",
       header: "Since",
@@ -42,19 +57,21 @@ export const BINDINGS: ResourceSpec<RoleBinding> = {
   uidOf: ({ uid }) => uid,
   nameOf: ({ role, identity, group }) => `${role?.name} for ${identity?.name} on ${group?.name}`,
   create: { capability: "CAP_IAM_ROLE_BINDINGS_CREATE", form: (group) => newBindingForm({ group }) },
+  edit: { capability: "CAP_IAM_ROLE_BINDINGS_UPDATE", form: changeRoleForm },
   remove: {
+    verb: "Remove",
     capability: "CAP_IAM_ROLE_BINDINGS_DELETE",
     send: (uid) => call(deleteRoleBinding, { uid }),
-    effect: "The next request of the identity has less, unless another binding gives the same.",
+    effect: "Its next request may do less, unless another role gives the same.",
   },
   empty: {
-    title: "No role is bound here",
-    text: "Bind a role to an identity: choose a group, then “New binding”. A new owner of the organization is invited.",
+    title: "No members here",
+    text: "People become members by an invite link, or when their group at the identity provider has a role. Anybody who is in the directory is added with “New member”.",
     command: "moorage pull-token create --group acme --name cluster-1",
   },
 };
 
-/** Binds a role, with what is known already filled in. */
+/** Gives a role on a group, with what is known already filled in. */
 export function newBindingForm({
   identity = "",
   role = "",
@@ -65,17 +82,32 @@ export function newBindingForm({
   group?: string;
 }): FormSpec<RoleBinding> {
   return {
-    title: "Bind a role",
-    action: "Bind",
+    title: "Add a member",
+    action: "Add",
     description: "You can give what you hold there yourself.",
     fields: [
-      { name: "identityUid", label: "Identity", kind: "identity", initial: identity },
+      { name: "identityUid", label: "Person or machine", kind: "identity", initial: identity },
       { name: "roleUid", label: "Role", kind: "role", initial: role },
       { name: "parent", label: "On group", kind: "group", initial: group, help: "And everything below it" },
     ],
     send: ({ identityUid = "", roleUid = "", parent = "" }) => {
-      if (parent === "") throw new Error("Choose the group that the role is bound on.");
+      if (parent === "") throw new Error("Choose the group that the role counts on.");
       return call(createRoleBinding, { parent, roleBinding: { identityUid, roleUid } });
     },
+  };
+}
+
+/** Gives a member another role on the same group. */
+function changeRoleForm({ uid, role, identity, group }: RoleBinding): FormSpec<RoleBinding> {
+  return {
+    title: "Change role",
+    action: "Save",
+    description: `What ${identity?.email || identity?.name || "it"} may do in ${group?.name ?? "the group"} and everything below.`,
+    fields: [{ name: "roleUid", label: "Role", kind: "role", initial: role?.uid ?? "" }],
+    send: ({ roleUid = "" }) =>
+      call(updateRoleBinding, {
+        roleBinding: { uid, identityUid: identity?.uid ?? "", roleUid },
+        updateMask: "roleUid",
+      }),
   };
 }

@@ -19,7 +19,7 @@ export const IDENTITIES: ResourceSpec<Identity> = {
   title: "Identities",
   noun: "identity",
   intro:
-    "Who acts: a person, a machine or a CI job. What an identity may do comes from the roles that are bound to it. One that pulls from the organization must be made in the organization itself, not in a group below.",
+    "Who acts: a person, a machine or a CI job. What an identity may do comes from its roles. One that pulls from the organization must be made in the organization itself, not in a group below.",
   columns: [
     {
       id: "name",
@@ -51,7 +51,7 @@ export const IDENTITIES: ResourceSpec<Identity> = {
   },
   empty: {
     title: "No identities here",
-    text: "Make one for each job that pulls or pushes, so that each has only the rights it needs.",
+    text: "Make one for each job that pulls or pushes, so that each has only the permissions it needs.",
     command: "moorage pull-token create --group acme --name cluster-1 --ttl 30d",
   },
 };

@@ -55,7 +55,7 @@ export function IdentityPage() {
         title="Roles bound to it"
         actions={
           <Button disabledReason={rights("CAP_IAM_ROLE_BINDINGS_CREATE")} onClick={() => setIsBinding(true)}>
-            Bind a role
+            Give a role
           </Button>
         }
       >

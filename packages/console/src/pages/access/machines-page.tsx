@@ -37,7 +37,7 @@ export function MachinesPage() {
     },
     empty: {
       title: "No machines here",
-      text: "Make one for each repository that pushes, so that each has only the rights it needs.",
+      text: "Make one for each repository that pushes, so that each has only the permissions it needs.",
       command: "moorage identities create acme/ci --github acme/app --branch main --role registry.push",
     },
   };

@@ -9,7 +9,7 @@ export function useOrganizationsReason(): string | undefined {
   const { data, isPending } = useQuery(
     query(explainAccess, { identity: session.identity, method: "GroupsService/CreateGroup", resource: "" }),
   );
-  if (isPending) return "Your rights are being read";
+  if (isPending) return "Your permissions are being read";
   // Without an answer the server decides when it is done.
   return data === undefined || data.allowed ? undefined : "Only administrators of the installation make organizations.";
 }

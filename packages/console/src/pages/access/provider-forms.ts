@@ -80,7 +80,7 @@ function roleField(defaultRole: string | undefined): FieldSpec {
     name: "defaultRole",
     label: "Default role",
     kind: "role",
-    help: "Bound to everybody who signs in there; none: people have no rights until somebody gives them some",
+    help: "Given to everybody who signs in there; none: people have no permissions until somebody gives them some",
     initial: defaultRole ?? "",
   };
 }
@@ -106,7 +106,7 @@ function fieldsOf({ name, description, defaultRole, oidc }: Partial<IdentityProv
     {
       name: "groupsClaim",
       label: "Groups claim",
-      help: "Such as groups; empty: groups there give no rights here",
+      help: "Such as groups; empty: groups there give no permissions here",
       initial: oidc?.groupsClaim ?? "",
     },
     {

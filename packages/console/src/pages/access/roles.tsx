@@ -10,7 +10,7 @@ import { parentOf } from "./parts/tree.ts";
 export const ROLES: ResourceSpec<Role> = {
   title: "Roles",
   noun: "role",
-  intro: "A role is a set of rights. Built-in roles never change; a role of your own belongs to a group.",
+  intro: "A role is a set of permissions. Built-in roles never change; a role of your own belongs to a group.",
   columns: [
     {
       id: "name",
@@ -30,7 +30,7 @@ export const ROLES: ResourceSpec<Role> = {
     },
     {
       id: "rights",
-      header: "Rights",
+      header: "Permissions",
       cell: ({ capabilities }) => capabilities.length,
       align: "end",
       isMinor: true,
@@ -44,7 +44,7 @@ export const ROLES: ResourceSpec<Role> = {
     form: (group) => ({
       title: "New role",
       action: "Create",
-      description: "Out of rights that you hold there yourself.",
+      description: "Out of permissions that you hold there yourself.",
       fields: fieldsOf(),
       send: (values) => call(createRole, { parent: group, role: inputOf(values) }),
     }),
@@ -54,7 +54,7 @@ export const ROLES: ResourceSpec<Role> = {
     form: (role) => ({
       title: `Edit role ${role.name}`,
       action: "Save",
-      description: "Whoever holds the role has the new rights with the next request.",
+      description: "Whoever holds the role has the new permissions with the next request.",
       fields: fieldsOf(role),
       send: (values) =>
         call(updateRole, {
@@ -84,7 +84,7 @@ function fieldsOf({ name, description, capabilities }: Partial<Role> = {}): Fiel
   return [
     { name: "name", label: "Name", help: "a-z, 0-9, space, dot, dash, underscore", initial: name ?? "" },
     { name: "description", label: "Description", initial: description ?? "" },
-    { name: "capabilities", label: "Rights", kind: "capabilities", initial: capabilities?.join(",") ?? "" },
+    { name: "capabilities", label: "Permissions", kind: "capabilities", initial: capabilities?.join(",") ?? "" },
   ];
 }
 

@@ -3,8 +3,11 @@ import { listQuery } from "../../api/queries.ts";
 
 /** The filters of the audit log as they stand in the URL. */
 export type AuditSearch = Partial<
-  Record<"group" | "identity" | "method" | "decision" | "resource" | "since" | "until" | "order", string>
+  Record<"group" | "identity" | "method" | "decision" | "resource" | "since" | "until" | "order" | "own", string>
 >;
+
+/** In the address: the console's own reads are shown, too. */
+export const SHOWN = "shown";
 
 const PAGE_SIZE = 100;
 const DECISIONS: Readonly<Record<string, AuditDecision>> = {

@@ -1,14 +1,14 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Pause, Play } from "lucide-react";
-import { type FormEvent, useState } from "react";
-import { GroupField } from "../../ui/group-field.tsx";
-import { groupsQuery } from "../../lib/groups.ts";
+import { useState } from "react";
+import { groupPath, groupsQuery } from "../../lib/groups.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
-import { FilterForm } from "../../ui/filter-form.tsx";
+import { FilterChip } from "../../ui/filter-chip.tsx";
 import { Page } from "../../ui/page.tsx";
+import { TextChip } from "../../ui/text-chip.tsx";
+import { Toolbar } from "../../ui/toolbar.tsx";
 import { LiveFeed } from "./live-feed.tsx";
 import { OldestFeed } from "./oldest-feed.tsx";
 
@@ -16,22 +16,20 @@ const route = getRouteApi("/shell/events");
 
 /** What happens in a group and in all below it, as it happens or from the oldest event on. */
 export function FeedPage() {
-  const { group: chosen, type = "", subject = "", from } = route.useSearch();
+  const { group: inUrl, type = "", subject = "", from } = route.useSearch();
   const { groups } = useSuspenseQuery(groupsQuery).data;
   const navigate = useNavigate();
   const [isPaused, setPaused] = useState(false);
+  const chosen = inUrl || undefined;
   const group = chosen ?? groups.toSorted((a, b) => a.uid.length - b.uid.length)[0]?.uid ?? "";
   const filter = { group, type, subject };
   const go = (changes: Partial<Record<"group" | "type" | "subject" | "from", string>>): void =>
     void navigate({ to: "/events", search: { ...filter, ...(from !== undefined && { from }), ...changes } });
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    const form = new FormData(event.currentTarget);
-    go({ type: String(form.get("type")).trim(), subject: String(form.get("subject")).trim() });
-  };
   const isLive = from !== "oldest";
   return (
     <Page
       title="Events"
+      lede="What happens in a group and in all below it."
       actions={
         isLive && (
           <Button
@@ -45,31 +43,38 @@ export function FeedPage() {
     >
       {groups.length === 0 ? (
         <Empty title="You see no group yet">
-          Events belong to groups. Ask somebody who owns one to bind a role to you.
+          Events belong to groups. Ask somebody who owns one to give you a role.
         </Empty>
       ) : (
         <>
-          <FilterForm key={`${type} ${subject}`} onSubmit={submit}>
-            <GroupField value={group} onValue={(uid) => go({ group: uid })} groups={groups} />
-            <SelectField label="Show" value={from ?? ""} onChange={({ target }) => go({ from: target.value })}>
-              <option value="">newest first, live</option>
-              <option value="oldest">from the oldest on</option>
-            </SelectField>
-            <TextField
+          <Toolbar>
+            <FilterChip
+              label="Group"
+              none={groupPath(group, groups)}
+              value={chosen}
+              options={groups.map(({ uid }) => [uid, groupPath(uid, groups)])}
+              onValue={(uid) => go({ group: uid ?? "" })}
+            />
+            <FilterChip
+              label="Show"
+              none="newest first, live"
+              value={from === "oldest" ? from : undefined}
+              options={[["oldest", "from the oldest on"]]}
+              onValue={(value) => go({ from: value ?? "" })}
+            />
+            <TextChip
               label="Type begins with"
-              name="type"
-              defaultValue={type}
+              value={type}
               placeholder="dev.moorage.registry."
-              spellCheck={false}
+              onText={(text) => go({ type: text ?? "" })}
             />
-            <TextField
+            <TextChip
               label="Subject"
-              name="subject"
-              defaultValue={subject}
-              placeholder="uid of a repo or a group"
-              spellCheck={false}
+              value={subject}
+              placeholder="uid of an image"
+              onText={(text) => go({ subject: text ?? "" })}
             />
-          </FilterForm>
+          </Toolbar>
           {isLive ? <LiveFeed filter={filter} isPaused={isPaused} /> : <OldestFeed filter={filter} />}
         </>
       )}

@@ -1,9 +1,9 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { call } from "../../api/call.ts";
-import { createSubscription, listSubscriptions, type Subscription } from "../../api/gen/events.ts";
+import { createSubscription, listEvents, listSubscriptions, type Subscription } from "../../api/gen/events.ts";
 import type { Group } from "../../api/gen/iam.ts";
-import { collection } from "../../api/queries.ts";
+import { collection, query } from "../../api/queries.ts";
 import { fieldErrors, otherError } from "../../lib/field-errors.ts";
 import { GroupField } from "../../ui/group-field.tsx";
 import { linesOf } from "../../lib/lines.ts";
@@ -13,6 +13,8 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { CheckField, TextArea, TextField } from "../../ui/field.tsx";
 import { Stack } from "../../ui/page.tsx";
+import { EventChoice } from "./event-choice.tsx";
+import { prefixOf } from "./event-ticks.ts";
 
 export interface NewSubscriptionProps {
   groups: readonly Group[];
@@ -31,13 +33,20 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
   const formId = useId();
   const [group, setGroup] = useState(first);
   const rights = useRights(group);
+  const [ticked, setTicked] = useState<readonly string[]>([]);
+  const { data: recent } = useQuery({
+    ...query(listEvents, { group, cursor: "recent", pageSize: 1 }),
+    enabled: group !== "",
+    retry: false,
+  });
+  const prefix = prefixOf(recent?.events[0]?.type);
   const make = useMutation({
     mutationFn: (form: FormData) =>
       call(createSubscription, {
         parent: group,
         subscription: {
           sink: String(form.get("sink")).trim(),
-          typePrefixes: linesOf(form.get("types")),
+          typePrefixes: [...ticked.map((type) => prefix + type), ...linesOf(form.get("types"))],
           subjectPrefixes: linesOf(form.get("subjects")),
           taggedOnly: form.get("tagged") !== null,
         },
@@ -58,7 +67,7 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
       isOpen
       onClose={onClose}
       title="New webhook"
-      description="Sends the events of a group, and of all groups below it, to an address until it takes them."
+      description="Calls an address of yours when something happens in a group, or in one below it, until it answers."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -83,16 +92,17 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
             type="url"
             required
             placeholder="https://hooks.example.com/moorage"
-            help="An https address of yours. It cannot be changed later."
+            help="An https address of yours, called when something happens. It cannot be changed later."
             error={wrong("sink")}
           />
+          <EventChoice ticked={ticked} onTicked={setTicked} />
           <TextArea
             label="Types"
             name="types"
-            rows={3}
+            rows={2}
             spellCheck={false}
-            placeholder="dev.moorage.registry.push."
-            help="What types begin with, one a line. None: all."
+            placeholder={`${prefix}scanner.`}
+            help="What other types begin with, one in each line."
             error={wrong("typePrefixes")}
           />
           <TextArea
@@ -100,7 +110,7 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
             name="subjects"
             rows={2}
             spellCheck={false}
-            help="Uids of repos or groups, one a line. None: all."
+            help="Uids of images or groups, one in each line. None: all."
             error={wrong("subjectPrefixes")}
           />
           <CheckField label="Only by tag" name="tagged" help="Of pushes and pulls only those by a tag" />

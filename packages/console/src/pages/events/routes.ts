@@ -10,7 +10,7 @@ import { subscriptionsQuery } from "./queries.ts";
 // Beside loaderDeps the compiler infers their types only when they stand here.
 const subscriptionsSearch = pick("group", "order");
 const subscriptionSearch = pick("uid", "state", "type");
-const auditSearch = pick("group", "identity", "method", "decision", "resource", "since", "until", "order");
+const auditSearch = pick("group", "identity", "method", "decision", "resource", "since", "until", "order", "own");
 
 /** `/events`: what happens in a group. `from`: `oldest`, or the recent events and those to come without it. */
 const feedRoute = createRoute({

@@ -2,7 +2,6 @@ import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-quer
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Subscription } from "../../api/gen/events.ts";
-import { GroupField } from "../../ui/group-field.tsx";
 import { groupPath, groupsQuery } from "../../lib/groups.ts";
 import { useRights } from "../../lib/rights.ts";
 import { parentUid } from "../../lib/uid.ts";
@@ -10,8 +9,10 @@ import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import type { Column } from "../../ui/column.ts";
 import { Empty } from "../../ui/empty.tsx";
+import { FilterChip } from "../../ui/filter-chip.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Toolbar } from "../../ui/toolbar.tsx";
 import { Backlog } from "./backlog.tsx";
 import { NewSubscription } from "./new-subscription.tsx";
 import { subscriptionsQuery } from "./queries.ts";
@@ -60,22 +61,26 @@ export function SubscriptionsPage() {
   return (
     <Page
       title="Webhooks"
+      lede="Addresses of yours that are called when something happens in a group."
       actions={
         <Button look="primary" disabledReason={reason} onClick={() => setNew(true)}>
           New webhook
         </Button>
       }
     >
-      <GroupField
-        value={group}
-        none="All groups"
-        groups={groups}
-        onValue={(uid) => void navigate({ to: "/events/subscriptions", search: { group: uid, order } })}
-      />
+      <Toolbar>
+        <FilterChip
+          label="Group"
+          none="All groups"
+          value={group || undefined}
+          options={groups.map(({ uid }) => [uid, groupPath(uid, groups)])}
+          onValue={(uid) => void navigate({ to: "/events/subscriptions", search: { group: uid ?? "", order } })}
+        />
+      </Toolbar>
       {rows.length === 0 ? (
         <Empty title="No webhooks yet">
-          A webhook sends the events of a group, such as pushes, to an address of yours. Create one with “New
-          subscription”, or read the events under Events.
+          A webhook sends the events of a group, such as pushes, to an address of yours. Create one with “New webhook”,
+          or read them under Events.
         </Empty>
       ) : (
         <DataTable

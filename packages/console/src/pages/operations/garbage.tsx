@@ -39,8 +39,8 @@ export function Garbage() {
           </div>
           {data.repos.length > 0 && (
             <>
-              <p>The largest of {counted(data.repoCount, "repo")}:</p>
-              <DataTable label="Garbage by repo" rows={data.repos} columns={COLUMNS} idOf={({ name }) => name} />
+              <p>The largest of {counted(data.repoCount, "image")}:</p>
+              <DataTable label="Garbage by image" rows={data.repos} columns={COLUMNS} idOf={({ name }) => name} />
             </>
           )}
         </>
@@ -50,7 +50,7 @@ export function Garbage() {
 }
 
 const COLUMNS: readonly Column<GarbageOfRepo>[] = [
-  { id: "name", header: "Repo", cell: ({ name }) => name },
+  { id: "name", header: "Image", cell: ({ name }) => name },
   { id: "bytes", header: "Frees", align: "end", cell: (row) => bytes(row.bytes) },
   { id: "manifests", header: "Manifests", align: "end", isMinor: true, cell: ({ manifests }) => count(manifests) },
   { id: "tags", header: "Tags", align: "end", cell: ({ tags }) => count(tags) },

@@ -2,10 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { isCode } from "../../api/call.ts";
 import { getInstallation } from "../../api/gen/operations.ts";
 import { query } from "../../api/queries.ts";
-import { count } from "../../lib/bytes.ts";
+import { count, counted } from "../../lib/bytes.ts";
+import { relativeTime } from "../../lib/time.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { Card, Facts, Page } from "../../ui/page.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Numbers } from "../../ui/numbers.tsx";
+import { Page } from "../../ui/page.tsx";
 import { Garbage } from "./garbage.tsx";
 import { Jobs } from "./jobs.tsx";
 import { OperatorsOnly } from "./operators-only.tsx";
@@ -15,25 +16,28 @@ const STORES: Readonly<Record<string, string>> = { sqlite: "SQLite", postgres: "
 /** How the installation is doing: its jobs, and what garbage collection would remove. */
 export function OperationsPage() {
   const { data, error } = useQuery(query(getInstallation, {}));
-  if (isCode(error, "PERMISSION_DENIED")) return <OperatorsOnly title="Installation" />;
+  if (isCode(error, "PERMISSION_DENIED")) return <OperatorsOnly title="Overview" />;
   return (
-    <Page title="Installation">
+    <Page title="Overview" lede="How the server is doing, and what it does by itself.">
       <ErrorNote error={error} />
       {data !== undefined && (
         <>
-          <Card>
-            <Facts
-              facts={[
-                ["Version", data.version],
-                ["Started", <Time key="start" value={data.startTime} />],
-                ["Database", STORES[data.engine] ?? data.engine],
-                ["Blob storage", STORES[data.blobStore] ?? data.blobStore],
-                ["Organizations", count(data.organizations)],
-                ["Repos", count(data.repos)],
-                ["Tags", count(data.tags)],
-              ]}
-            />
-          </Card>
+          <Numbers
+            facts={[
+              {
+                label: "Version",
+                value: data.version,
+                note: `started ${relativeTime(data.startTime ?? "", Date.now())}`,
+              },
+              {
+                label: "Database",
+                value: STORES[data.engine] ?? data.engine,
+                note: `blobs: ${STORES[data.blobStore] ?? data.blobStore}`,
+              },
+              { label: "Organizations", value: count(data.organizations) },
+              { label: "Images", value: count(data.repos), note: counted(data.tags, "tag") },
+            ]}
+          />
           <Garbage />
           <Jobs />
         </>

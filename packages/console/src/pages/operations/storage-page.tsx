@@ -52,9 +52,9 @@ export function StoragePage() {
         />
       )}
       {largest.length > 0 && (
-        <Section title="Largest repos">
+        <Section title="Largest images">
           <DataTable
-            label="Largest repos"
+            label="Largest images"
             rows={largest}
             columns={repoColumns(groups)}
             idOf={({ repoUid }) => repoUid}
@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<GroupStorage>[] = [
     header: "Group",
     cell: ({ groupUid, name, own }) =>
       own ? (
-        `${name}, its own repos`
+        `${name}, its own images`
       ) : (
         <Link to="/operations/storage" search={{ group: groupUid }}>
           {name}
@@ -92,7 +92,7 @@ const COLUMNS: readonly Column<GroupStorage>[] = [
     cell: ({ sharedBytes }) => <span title="Other rows have it as well">{bytes(sharedBytes)}</span>,
   },
   { id: "manifests", header: "Manifests", align: "end", isMinor: true, cell: ({ manifests }) => count(manifests) },
-  { id: "repos", header: "Repos", align: "end", cell: ({ repos }) => count(repos) },
+  { id: "repos", header: "Images", align: "end", cell: ({ repos }) => count(repos) },
   { id: "tags", header: "Tags", align: "end", isMinor: true, cell: ({ tags }) => count(tags) },
 ];
 
@@ -102,7 +102,7 @@ function repoColumns(groups: Parameters<typeof groupPath>[1]): readonly Column<R
   return [
     {
       id: "repo",
-      header: "Repo",
+      header: "Image",
       cell: (row) => <a href={`/repo?name=${encodeURIComponent(nameOf(row))}`}>{nameOf(row)}</a>,
     },
     { id: "bytes", header: "Layers and configs", align: "end", cell: ({ blobBytes }) => bytes(blobBytes) },

@@ -1,7 +1,8 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Artifact } from "../../api/gen/libraries.ts";
 import { count } from "../../lib/bytes.ts";
+import { parentUid } from "../../lib/uid.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { Column } from "../../ui/column.ts";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -11,6 +12,8 @@ import { SearchBox } from "../../ui/search-box.tsx";
 import { Segmented } from "../../ui/segments.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Toolbar } from "../../ui/toolbar.tsx";
+import { GroupPath } from "./group-path.tsx";
+import styles from "./package.module.css";
 import { packagesQuery } from "./queries.ts";
 import { ECOSYSTEMS, ecosystemWord } from "./words.ts";
 
@@ -18,7 +21,18 @@ const route = getRouteApi("/shell/packages");
 const ALL = "All";
 
 const COLUMNS: readonly Column<Artifact>[] = [
-  { id: "name", header: "Name", cell: ({ name }) => <strong>{name}</strong> },
+  {
+    id: "name",
+    header: "Name",
+    cell: ({ uid, name, description }) => (
+      <div className={styles.cell}>
+        <Link to="/package" search={{ uid }}>
+          {name}
+        </Link>
+        <small>{description}</small>
+      </div>
+    ),
+  },
   { id: "ecosystem", header: "Registry", cell: ({ ecosystem }) => <Badge>{ecosystemWord(ecosystem)}</Badge> },
   { id: "latest", header: "Latest version", cell: ({ latestVersion }) => latestVersion || "none" },
   {
@@ -28,6 +42,7 @@ const COLUMNS: readonly Column<Artifact>[] = [
     isMinor: true,
     cell: ({ versionCount }) => count(versionCount),
   },
+  { id: "group", header: "Group", isMinor: true, cell: ({ uid }) => <GroupPath uid={parentUid(uid)} /> },
   {
     id: "updated",
     header: "Updated",
@@ -73,6 +88,7 @@ export function PackagesPage() {
           rows={rows}
           columns={COLUMNS}
           idOf={({ uid }) => uid}
+          isTall
           total={Number(list.data.pages[0]?.totalCount ?? rows.length)}
           onMore={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
           isLoadingMore={list.isFetchingNextPage}

@@ -34,11 +34,11 @@ export function DeleteRepo({ repo: { uid }, name, disabledReason }: DeleteRepoPr
     await client.invalidateQueries({ queryKey: [collection(listRepos)], refetchType: "none" });
   };
   return (
-    <Section title="Delete">
-      <p>With the repo go all its tags and their history. Images of it that are pulled by digest are gone as well.</p>
+    <Section title="Delete image">
+      <p>With the image go all its tags and their history, and all versions that are pulled by digest.</p>
       <Row>
         <Button look="danger" disabledReason={disabledReason} onClick={() => setOpen(true)}>
-          Delete this repo…
+          Delete this image…
         </Button>
       </Row>
       <Confirm
@@ -50,7 +50,7 @@ export function DeleteRepo({ repo: { uid }, name, disabledReason }: DeleteRepoPr
         onConfirm={confirm}
       >
         <TextField
-          label="Write the name of the repo"
+          label="Write the name of the image"
           value={written}
           autoComplete="off"
           onChange={({ target }) => setWritten(target.value)}

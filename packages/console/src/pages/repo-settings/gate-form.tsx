@@ -45,7 +45,7 @@ export function GateForm({ repo, disabledReason }: RepoFormProps) {
       }
     >
       <CheckField
-        label="Keep back images with findings"
+        label="Block images with findings"
         checked={isOn}
         onChange={({ target }) => setOn(target.checked)}
         help="A finding counts when all that is set here holds for it; one is enough"
@@ -77,7 +77,7 @@ export function GateForm({ repo, disabledReason }: RepoFormProps) {
             error={wrong("vulnerabilities.graceDays")}
           />
           <fieldset>
-            <legend>Keeps from</legend>
+            <legend>Blocks images from</legend>
             <CheckField label="being pulled" name="pull" defaultChecked={gate?.on.includes("GATE_ACTION_PULL")} />
             <CheckField
               label="being promoted"
@@ -102,7 +102,7 @@ export function GateForm({ repo, disabledReason }: RepoFormProps) {
             help="Those that wait to be read, could not be read or only in part, or in which nothing was found"
             error={wrong("vulnerabilities.onUnknown")}
           >
-            <option value="ON_UNKNOWN_HOLD">are kept back, as with findings</option>
+            <option value="ON_UNKNOWN_HOLD">are blocked, as with findings</option>
             <option value="ON_UNKNOWN_PASS">pass</option>
           </SelectField>
         </>

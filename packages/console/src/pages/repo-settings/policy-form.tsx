@@ -1,38 +1,29 @@
-import { type MouseEvent, useState } from "react";
 import type { TagPolicyInput } from "../../api/gen/registry.ts";
 import { daysOf, durationOfDays } from "../../lib/durations.ts";
 import { fieldErrors } from "../../lib/field-errors.ts";
 import { linesOf } from "../../lib/lines.ts";
-import { Button } from "../../ui/button.tsx";
 import { CheckField, TextArea, TextField } from "../../ui/field.tsx";
 import type { RepoFormProps } from "./about-form.tsx";
-import { RetentionPreview } from "./retention-preview.tsx";
-import { RetentionRules, type Rule, ruleFields, ruleOf } from "./retention-rules.tsx";
 import { useSave } from "./save.ts";
 import { SettingsForm } from "./settings-form.tsx";
 
-const FIELDS = ["immutableTags", "protectedTags", "retention", "historyRetention", "allowSparse"];
+const FIELDS = ["immutableTags", "protectedTags", "historyRetention", "allowSparse"];
 
-/** Which tags may move or go, and how long tags and their history are kept; with a dry run. */
+/** Which tags may move or go, and how long the history of tags is kept. */
 export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
   const save = useSave(repo.uid);
   const policy = repo.tagPolicy;
-  const [rules, setRules] = useState<readonly Rule[]>(() => (policy?.retention ?? []).map(ruleFields));
-  const [tried, setTried] = useState<TagPolicyInput>();
   const wrong = fieldErrors(save.error);
   const policyOf = (form: FormData): TagPolicyInput => ({
     immutableTags: linesOf(form.get("immutable")),
     protectedTags: linesOf(form.get("protected")),
-    retention: rules.map(ruleOf),
     historyRetention: durationOfDays(String(form.get("history"))),
     allowSparse: form.get("sparse") !== null,
   });
-  const attempt = ({ currentTarget: { form } }: MouseEvent<HTMLButtonElement>): void => {
-    if (form !== null) setTried(policyOf(new FormData(form)));
-  };
   return (
     <SettingsForm
-      title="Tag policy"
+      title="Tag rules"
+      lede="Patterns are of whole names, one in each line, such as v[0-9].*"
       disabledReason={disabledReason}
       isBusy={save.isPending}
       error={save.error}
@@ -43,8 +34,6 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
           mask: FIELDS.map((field) => `tagPolicy.${field}`).join(","),
         })
       }
-      actions={<Button onClick={attempt}>Show what retention would delete</Button>}
-      after={tried !== undefined && <RetentionPreview uid={repo.uid} policy={tried} />}
     >
       <TextArea
         label="Immutable tags"
@@ -52,7 +41,7 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
         rows={3}
         spellCheck={false}
         defaultValue={policy?.immutableTags.join("\n")}
-        help="Patterns of whole names, one a line, such as v[0-9].*"
+        help="Once pushed, such a tag points to the same version for ever"
         error={wrong("immutableTags")}
       />
       <TextArea
@@ -61,10 +50,9 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
         rows={3}
         spellCheck={false}
         defaultValue={policy?.protectedTags.join("\n")}
-        help="Patterns, one a line. Retention keeps them as well."
+        help="Nobody deletes them, and retention keeps them"
         error={wrong("protectedTags")}
       />
-      <RetentionRules rules={rules} onRules={setRules} errors={wrong} />
       <TextField
         label="History retention, days"
         name="history"

@@ -1,40 +1,84 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { type ExpiringTag, previewTagRetention, type TagPolicyInput } from "../../api/gen/registry.ts";
 import { listQuery } from "../../api/queries.ts";
-import { counted } from "../../lib/bytes.ts";
+import { count } from "../../lib/bytes.ts";
 import { shortDigest } from "../../lib/digest.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import type { Column } from "../../ui/column.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { Note } from "../../ui/note.tsx";
+import { Row } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
+import styles from "./retention-rules.module.css";
 
 const PAGE_SIZE = 100;
 
-/** The tags that a policy would delete now. It deletes nothing. */
-export function RetentionPreview({ uid, policy }: { uid: string; policy: TagPolicyInput }) {
-  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+export interface RetentionPreviewProps {
+  uid: string;
+  policy: TagPolicyInput;
+  /** How many tags there are in all, when it is known. */
+  tags: number | undefined;
+  /** Whether the rules are those that hold already. */
+  isSaved: boolean;
+}
+
+/** How many tags rules would delete now, and which. It deletes nothing. */
+export function RetentionPreview({ uid, policy, tags, isSaved }: RetentionPreviewProps) {
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     ...listQuery(previewTagRetention, { uid, tagPolicy: policy, pageSize: PAGE_SIZE }),
     staleTime: 0,
+    retry: false,
+    // While the next rules are looked at, what the last ones would do stays.
+    placeholderData: keepPreviousData,
   });
-  if (error !== null) return <ErrorNote error={error} />;
-  if (isPending) return <p role="status">Looking…</p>;
-  const rows = data.pages.flatMap((page) => page.expiringTags);
-  const total = Number(data.pages[0]?.totalCount ?? rows.length);
-  if (rows.length === 0) return <Note look="success">This policy would delete no tag now.</Note>;
+  const rows = data?.pages.flatMap((page) => page.expiringTags) ?? [];
+  const deleted = Number(data?.pages[0]?.totalCount ?? rows.length);
   return (
-    <>
-      <Note look="warning">This policy would delete {counted(total, "tag")} at the next collection:</Note>
-      <DataTable
-        label="Tags that would be deleted"
-        rows={rows}
-        columns={COLUMNS}
-        idOf={({ name }) => name}
-        total={total}
-        onMore={hasNextPage ? () => void fetchNextPage() : undefined}
-        isLoadingMore={isFetchingNextPage}
-      />
-    </>
+    <section className={styles.preview} aria-label="Preview">
+      <Row>
+        <h3>Preview</h3>
+        {!isSaved && <Badge look="warning">Not saved yet</Badge>}
+      </Row>
+      <ErrorNote error={error} />
+      {error === null && data === undefined && <p role="status">Looking…</p>}
+      {error === null && data !== undefined && (
+        <>
+          <div className={styles.numbers}>
+            <p>
+              <b>{count(deleted)}</b> {deleted === 1 ? "tag deleted" : "tags deleted"}
+            </p>
+            {tags !== undefined && (
+              <p>
+                <b>{count(tags - deleted)}</b> {tags - deleted === 1 ? "tag kept" : "tags kept"}
+              </p>
+            )}
+          </div>
+          {tags !== undefined && tags > 0 && <Share deleted={deleted} tags={tags} />}
+          {rows.length > 0 && (
+            <DataTable
+              label="Tags that would be deleted"
+              rowWord="tag"
+              rows={rows}
+              columns={COLUMNS}
+              idOf={({ name }) => name}
+              total={deleted}
+              onMore={hasNextPage ? () => void fetchNextPage() : undefined}
+              isLoadingMore={isFetchingNextPage}
+            />
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Which part of all tags would be deleted. */
+function Share({ deleted, tags }: { deleted: number; tags: number }) {
+  return (
+    <svg className={styles.bar} viewBox={`0 0 ${tags} 1`} preserveAspectRatio="none" aria-hidden>
+      <rect width={tags} height={1} className={styles.kept} />
+      <rect width={deleted} height={1} className={styles.deleted} />
+    </svg>
   );
 }
 

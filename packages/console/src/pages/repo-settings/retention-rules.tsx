@@ -1,9 +1,8 @@
+import { X } from "lucide-react";
 import type { TagRetentionRule, TagRetentionRuleInput } from "../../api/gen/registry.ts";
 import { daysOf, durationOfDays } from "../../lib/durations.ts";
-import type { FieldErrors } from "../../lib/field-errors.ts";
 import { Button } from "../../ui/button.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { Row, Stack } from "../../ui/page.tsx";
+import styles from "./retention-rules.module.css";
 
 /** A rule as its fields have it. */
 export interface Rule {
@@ -24,59 +23,62 @@ export function ruleOf({ tagPattern, keepLast, keepDays }: Rule): TagRetentionRu
   return { tagPattern: tagPattern.trim(), keepLast: Number(keepLast), ...(keepFor !== undefined && { keepFor }) };
 }
 
-export interface RetentionRulesProps {
-  rules: readonly Rule[];
-  onRules: (rules: readonly Rule[]) => void;
-  errors: FieldErrors;
+export interface RuleSentenceProps {
+  rule: Rule;
+  /** From 0; errors of the server name it. */
+  index: number;
+  error: string | undefined;
+  onRule: (rule: Rule) => void;
+  onRemove: () => void;
 }
 
-/** The rules of retention in their order: the first whose pattern fits a tag decides about it. */
-export function RetentionRules({ rules, onRules, errors }: RetentionRulesProps) {
-  const change = (id: number, values: Partial<Rule>): void =>
-    onRules(rules.map((rule) => (rule.id === id ? { ...rule, ...values } : rule)));
-  const add = (): void => {
-    const id = Math.max(-1, ...rules.map((rule) => rule.id)) + 1;
-    onRules([...rules, { id, tagPattern: "", keepLast: "", keepDays: "" }]);
-  };
+/** A rule as a sentence whose parts can be changed: how many tags are kept, which ones, for how long. */
+export function RuleSentence({ rule, index, error, onRule, onRemove }: RuleSentenceProps) {
+  const { tagPattern, keepLast, keepDays } = rule;
   return (
-    <fieldset>
-      <legend>Retention: which tags are deleted in time</legend>
-      <Stack>
-        <p>The first rule that fits a tag decides. A tag that no rule fits stays.</p>
-        {rules.map(({ id, tagPattern, keepLast, keepDays }, index) => (
-          <Row key={id}>
-            <TextField
-              label={`Rule ${index}: tags`}
-              value={tagPattern}
-              placeholder="all"
-              spellCheck={false}
-              onChange={({ target }) => change(id, { tagPattern: target.value })}
-              error={errors(`retention[${index}]`)}
-            />
-            <TextField
-              label={`Rule ${index}: keep the last`}
-              type="number"
-              min={0}
-              value={keepLast}
-              onChange={({ target }) => change(id, { keepLast: target.value })}
-            />
-            <TextField
-              label={`Rule ${index}: keep for days`}
-              type="number"
-              min={0}
-              step="any"
-              value={keepDays}
-              onChange={({ target }) => change(id, { keepDays: target.value })}
-            />
-            <Button aria-label={`Remove rule ${index}`} onClick={() => onRules(rules.filter((rule) => rule.id !== id))}>
-              Remove
-            </Button>
-          </Row>
-        ))}
-        <Row>
-          <Button onClick={add}>Add a rule</Button>
-        </Row>
-      </Stack>
-    </fieldset>
+    <div className={styles.rule} role="group" aria-label={`Rule ${index}`}>
+      <p>
+        Keep the last{" "}
+        <input
+          aria-label={`Rule ${index}: keep the last`}
+          className={styles.number}
+          type="number"
+          min={0}
+          value={keepLast}
+          placeholder="0"
+          onChange={({ target }) => onRule({ ...rule, keepLast: target.value })}
+        />{" "}
+        tags matching{" "}
+        <input
+          aria-label={`Rule ${index}: tags`}
+          aria-invalid={error === undefined ? undefined : true}
+          aria-describedby={error === undefined ? undefined : `rule-${index}-error`}
+          className={styles.pattern}
+          value={tagPattern}
+          placeholder="all"
+          spellCheck={false}
+          autoComplete="off"
+          onChange={({ target }) => onRule({ ...rule, tagPattern: target.value })}
+        />
+        , and those that moved within{" "}
+        <input
+          aria-label={`Rule ${index}: keep for days`}
+          className={styles.number}
+          type="number"
+          min={0}
+          step="any"
+          value={keepDays}
+          placeholder="0"
+          onChange={({ target }) => onRule({ ...rule, keepDays: target.value })}
+        />{" "}
+        days
+      </p>
+      <Button look="quiet" aria-label={`Remove rule ${index}`} icon={<X size={16} aria-hidden />} onClick={onRemove} />
+      {error !== undefined && (
+        <p id={`rule-${index}-error`} className={styles.error}>
+          {error}
+        </p>
+      )}
+    </div>
   );
 }

@@ -6,9 +6,9 @@ import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
 
 // Beside loaderDeps the compiler infers its type only when it stands here.
-const settingsSearch = pick("name");
+const settingsSearch = pick("name", "part");
 
-/** `/repo/settings?name=acme/app`: what a repo says of itself, its policy, its mirror and its end. */
+/** `/repo/settings?name=acme/app`: what can be set of an image, by section: `part`. */
 const repoSettingsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/repo/settings",

@@ -3,9 +3,12 @@ import { otherError } from "../../lib/field-errors.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Card, Row, Section, Stack } from "../../ui/page.tsx";
+import styles from "./settings-page.module.css";
 
 export interface SettingsFormProps {
   title: string;
+  /** What it does, in a sentence. */
+  lede?: string;
   /** Why the person may not change anything here. */
   disabledReason: string | undefined;
   isBusy: boolean;
@@ -22,7 +25,7 @@ export interface SettingsFormProps {
 
 /** One form of the settings, which is saved by itself. */
 export function SettingsForm(props: SettingsFormProps) {
-  const { title, disabledReason, isBusy, error, fields, onSave, actions, after, children } = props;
+  const { title, lede, disabledReason, isBusy, error, fields, onSave, actions, after, children } = props;
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     // The key Enter comes past the button.
@@ -30,6 +33,7 @@ export function SettingsForm(props: SettingsFormProps) {
   };
   return (
     <Section title={title}>
+      {lede !== undefined && <p className={styles.lede}>{lede}</p>}
       <Card>
         <form onSubmit={submit} aria-label={title}>
           <Stack>

@@ -1,6 +1,6 @@
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { RefreshCw, Shield, SlidersHorizontal, Tag, Trash2 } from "lucide-react";
+import { ArchiveX, RefreshCw, Shield, SlidersHorizontal, Tag, Trash2 } from "lucide-react";
 import { getRepo, listTags } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
 import { useRights } from "../../lib/rights.ts";
@@ -13,20 +13,24 @@ import { DeleteRepo } from "./delete-repo.tsx";
 import { GateForm } from "./gate-form.tsx";
 import { MirrorForm } from "./mirror-form.tsx";
 import { PolicyForm } from "./policy-form.tsx";
+import { RetentionForm } from "./retention-form.tsx";
 
 const route = getRouteApi("/shell/repo/settings");
 
 const SECTIONS = [
   ["general", "General", SlidersHorizontal],
   ["tags", "Tag rules", Tag],
+  ["retention", "Retention", ArchiveX],
   ["gate", "Vulnerability gate", Shield],
   ["mirror", "Mirror", RefreshCw],
-  ["delete", "Delete", Trash2],
+  ["delete", "Delete image", Trash2],
 ] as const;
+const FIRST = "general";
 
 /** What can be set of a repo. Each form is saved by itself. */
 export function SettingsPage() {
-  const { name = "" } = route.useSearch();
+  const { name = "", part: wanted } = route.useSearch();
+  const part = SECTIONS.find(([id]) => id === wanted)?.[0] ?? FIRST;
   const { uid } = route.useLoaderData();
   const { data: repo } = useSuspenseQuery(query(getRepo, { uid }));
   const rights = useRights(uid);
@@ -53,28 +57,27 @@ export function SettingsPage() {
       <div className={styles.layout}>
         <SideList label="Settings">
           {SECTIONS.map(([id, label, Icon]) => (
-            <a key={id} href={`#${id}`}>
+            <Link
+              key={id}
+              to="/repo/settings"
+              search={{ name, ...(id !== FIRST && { part: id }) }}
+              activeOptions={{ exact: true }}
+              activeProps={{ "aria-current": undefined, "data-status": undefined } as object}
+              aria-current={id === part ? "page" : undefined}
+              {...(id === "delete" && { className: styles.danger })}
+            >
               <Icon size={16} strokeWidth={1.75} aria-hidden />
               {label}
-            </a>
+            </Link>
           ))}
         </SideList>
         <div className={styles.forms}>
-          <div id="general">
-            <AboutForm key={`about ${uid}`} repo={repo} disabledReason={mayNot} />
-          </div>
-          <div id="tags">
-            <PolicyForm key={`policy ${uid}`} repo={repo} disabledReason={mayNotGovern} />
-          </div>
-          <div id="gate">
-            <GateForm key={`gate ${uid}`} repo={repo} disabledReason={mayNotGovern} />
-          </div>
-          <div id="mirror">
-            <MirrorForm key={`mirror ${uid}`} repo={repo} disabledReason={mayNotGovern} mayNotSync={mayNot} />
-          </div>
-          <div id="delete">
-            <DeleteRepo repo={repo} name={name} disabledReason={rights("CAP_REPO_DELETE")} />
-          </div>
+          {part === "general" && <AboutForm key={uid} repo={repo} disabledReason={mayNot} />}
+          {part === "tags" && <PolicyForm key={uid} repo={repo} disabledReason={mayNotGovern} />}
+          {part === "retention" && <RetentionForm key={uid} repo={repo} disabledReason={mayNotGovern} />}
+          {part === "gate" && <GateForm key={uid} repo={repo} disabledReason={mayNotGovern} />}
+          {part === "mirror" && <MirrorForm key={uid} repo={repo} disabledReason={mayNotGovern} mayNotSync={mayNot} />}
+          {part === "delete" && <DeleteRepo repo={repo} name={name} disabledReason={rights("CAP_REPO_DELETE")} />}
         </div>
       </div>
     </Page>

@@ -24,7 +24,8 @@ export function HitTable({ rows, onMore, isLoadingMore }: HitTableProps) {
   const paths = new Map(uids.map((uid, at) => [uid, found[at]?.data ?? ""]));
   return (
     <DataTable
-      label="What is hit"
+      label="Affected tags"
+      rowWord="finding"
       rows={rows}
       idOf={findingId}
       onMore={onMore}

@@ -1,5 +1,6 @@
 import { advisoriesRoute, advisoryRoute } from "./advisory/routes.ts";
 import { imageRoute } from "./image/route.ts";
+import { scannersRoute } from "./scanners/routes.ts";
 import { vulnerabilitiesRoute, vulnerabilityRoute } from "./vulnerability/routes.ts";
 
 /** The routes of the area. */
@@ -9,4 +10,5 @@ export const securityRoutes = [
   vulnerabilityRoute,
   advisoriesRoute,
   advisoryRoute,
+  scannersRoute,
 ] as const;

@@ -27,7 +27,7 @@ export function TokenForm({ to }: { to: string | undefined }) {
         <Command text="moorage token" />
         <TextField
           label="Access token"
-          help="The session has its rights, and ends with it"
+          help="The session has its permissions, and ends with it"
           type="password"
           autoComplete="off"
           required

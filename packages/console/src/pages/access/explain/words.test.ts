@@ -69,7 +69,7 @@ test("a remedy leads to the page where it is done", () => {
   const answer = { reason: "ACCESS_REASON_CAPABILITY_MISSING", identity: "org/one" } as const;
   assert.deepEqual(shownRemedy(remedy, QUESTION, answer), {
     message: "Bind a role.",
-    places: [{ label: "Bind a role there", href: "/access/bindings?group=org&identity=org%2Fone" }],
+    places: [{ label: "Give a role there", href: "/access/bindings?group=org&identity=org%2Fone" }],
   });
   const terms = { ...remedy, capabilities: [], documentIds: ["privacy", "terms"] };
   assert.equal(

@@ -23,7 +23,7 @@ const ABOUT: Readonly<Record<AccessStepKind, string>> = {
   KIND_BINDING: "Role binding",
   KIND_MAPPING: "Mapping of an external group",
   KIND_CAPABILITY: "Right",
-  KIND_NARROWING: "Rights of the token",
+  KIND_NARROWING: "Permissions of the token",
   KIND_SCOPE: "Groups of the token",
   KIND_FREE_TIER: "Public images",
   KIND_EXISTENCE: "Does it exist",
@@ -84,7 +84,7 @@ export function shownRemedy(
   const places: Place[] = [];
   const repo = repoOf(question);
   if (capabilities.length > 0 && group !== "")
-    places.push({ label: "Bind a role there", href: at("/access/bindings", { group, identity }) });
+    places.push({ label: "Give a role there", href: at("/access/bindings", { group, identity }) });
   if (documentIds.length > 0 && group !== "")
     places.push({
       label: "Accept it there",

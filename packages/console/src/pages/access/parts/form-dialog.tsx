@@ -12,10 +12,12 @@ export interface FormDialogProps {
   onClose: () => void;
   /** Called with the answer, before the dialog closes. */
   onDone?: (made: unknown) => void;
+  /** Whether another form follows: it stays open when it is sent. */
+  isStep?: boolean;
 }
 
 /** A form in a dialog: it stays with what was typed until the server has accepted it. */
-export function FormDialog({ form, onClose, onDone }: FormDialogProps) {
+export function FormDialog({ form, onClose, onDone, isStep = false }: FormDialogProps) {
   const { title, action, description, fields } = form;
   const [values, setValues] = useState<Values>(() =>
     Object.fromEntries(fields.map(({ name, initial = "" }) => [name, initial])),
@@ -33,7 +35,7 @@ export function FormDialog({ form, onClose, onDone }: FormDialogProps) {
     try {
       const made = await form.send(Object.fromEntries(shown.map(({ name }) => [name, values[name] ?? ""])));
       setState({ isBusy: false });
-      onClose();
+      if (!isStep) onClose();
       onDone?.(made);
     } catch (error) {
       setState({ isBusy: false, error });

@@ -1,15 +1,15 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { RowData } from "@tanstack/react-table";
+import { Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useRights } from "../../../lib/rights.ts";
 import { Button } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { useChanged } from "./use-refresh.ts";
-import { FormDialog } from "./form-dialog.tsx";
-import { GroupChoice } from "./group-choice.tsx";
-import styles from "./parts.module.css";
+import { Toolbar } from "../../../ui/toolbar.tsx";
+import { GroupChip } from "./group-chip.tsx";
+import { NewResource } from "./new-resource.tsx";
 import type { ResourceSpec } from "./resource.ts";
 import { RowActions } from "./row-actions.tsx";
 
@@ -35,7 +35,7 @@ export interface ResourcePageProps<Row> {
   children?: ReactNode;
 }
 
-/** A page of a list: the group, what is there, and a form for a new one. */
+/** A page of a list: what is there, of which group, and a form for a new one. */
 export function ResourcePage<Row extends RowData>({
   spec,
   list,
@@ -45,30 +45,34 @@ export function ResourcePage<Row extends RowData>({
   actions,
   children,
 }: ResourcePageProps<Row>) {
-  const { title, noun, intro, columns, uidOf, create, empty } = spec;
+  const { title, noun, intro, columns, isTall = false, uidOf, create, empty } = spec;
   const [isMaking, setIsMaking] = useState(false);
   const navigate = useNavigate();
   const search = useSearch({ strict: false });
   const rights = useRights(group);
-  const changed = useChanged();
-  const reason = group === "" ? "Choose a group first: the new one belongs to it" : rights(create.capability);
+  const set = (change: object): void => void navigate({ to: ".", search: { ...search, ...change } });
   return (
     <Page
       title={title}
+      lede={intro}
       actions={
         <>
           {actions}
-          <Button look="primary" disabledReason={reason} onClick={() => setIsMaking(true)}>
+          <Button
+            look="primary"
+            icon={<Plus size={16} aria-hidden />}
+            disabledReason={group === "" ? undefined : rights(create.capability)}
+            onClick={() => setIsMaking(true)}
+          >
             New {noun}
           </Button>
         </>
       }
     >
-      <p>{intro}</p>
-      <div className={styles.choice}>
-        <GroupChoice group={group} />
-      </div>
-      {filters}
+      <Toolbar>
+        <GroupChip group={group} onGroup={(uid) => set({ group: uid })} />
+        {filters}
+      </Toolbar>
       {children}
       {list.rows.length === 0 && !list.isLoadingMore && list.onMore === undefined ? (
         <Empty title={empty.title} command={empty.command}>
@@ -77,26 +81,19 @@ export function ResourcePage<Row extends RowData>({
       ) : (
         <DataTable
           label={title}
+          rowWord={noun}
           {...list}
           idOf={uidOf}
+          isTall={isTall}
           order={order}
-          onOrder={(next) => void navigate({ to: ".", search: { ...search, order: next } })}
+          onOrder={(next) => set({ order: next })}
           columns={[
             ...columns,
             { id: "actions", header: "Actions", align: "end", cell: (row) => <RowActions spec={spec} row={row} /> },
           ]}
         />
       )}
-      {isMaking && (
-        <FormDialog
-          form={create.form(group)}
-          onClose={() => setIsMaking(false)}
-          onDone={(made) => {
-            void changed();
-            create.done?.(made);
-          }}
-        />
-      )}
+      {isMaking && <NewResource spec={spec} group={group} onClose={() => setIsMaking(false)} />}
     </Page>
   );
 }

@@ -42,6 +42,8 @@ export interface ResourceSpec<Row> {
   noun: string;
   intro: string;
   columns: readonly Column<Row>[];
+  /** Whether rows have two lines. */
+  isTall?: boolean;
   uidOf: (row: Row) => string;
   nameOf: (row: Row) => string;
   create: { capability: Capability; form: (group: string) => FormSpec; done?: (made: unknown) => void };

@@ -1,13 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 
+const AREAS = ["/iam/", "/libraries/", "/vulnerabilities/v2/scanners"];
+
 /**
- * Reads everything about access again after a change: a group, a role or a binding changes what may be seen and done
- * elsewhere.
+ * Reads everything about access, the rules of packages and scanners again after a change: a group, a role or a binding
+ * changes what may be seen and done elsewhere.
  */
 export function useChanged(): () => Promise<void> {
   const client = useQueryClient();
   return () =>
     client.invalidateQueries({
-      predicate: ({ queryKey: [first] }) => typeof first === "string" && first.startsWith("/iam/"),
+      predicate: ({ queryKey: [first] }) => typeof first === "string" && AREAS.some((area) => first.startsWith(area)),
     });
 }

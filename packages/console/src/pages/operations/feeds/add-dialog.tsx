@@ -1,3 +1,4 @@
+import { durationWords } from "../../../lib/durations.ts";
 import { useState } from "react";
 import { call } from "../../../api/call.ts";
 import { createFeed, type FeedPreset } from "../../../api/gen/operations.ts";
@@ -6,7 +7,6 @@ import { CheckField } from "../../../ui/field.tsx";
 import { Facts, Stack } from "../../../ui/page.tsx";
 import { say } from "../../../ui/toasts.tsx";
 import { useFeedsChanged } from "./use-feeds-refresh.ts";
-import { durationText } from "./words.ts";
 
 export interface AddDialogProps {
   presets: readonly FeedPreset[];
@@ -52,7 +52,7 @@ export function AddDialog({ presets, onClose, onAdded }: AddDialogProps) {
               facts={[
                 ["Covers", covers],
                 ["From", address],
-                ["Every", durationText(interval)],
+                ["Every", durationWords(interval)],
                 ["License", licence],
               ]}
             />

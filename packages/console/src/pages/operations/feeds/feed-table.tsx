@@ -23,11 +23,20 @@ export function FeedTable({ feeds, mayNot }: { feeds: readonly Feed[]; mayNot: s
   const columns = useMemo<readonly Column<Feed>[]>(
     () => [
       ...COLUMNS,
-      { id: "actions", header: "", align: "end", cell: (feed) => <FeedActions feed={feed} mayNot={mayNot} /> },
+      { id: "actions", header: "Actions", align: "end", cell: (feed) => <FeedActions feed={feed} mayNot={mayNot} /> },
     ],
     [mayNot],
   );
-  return <DataTable label="Feeds" rows={feeds} columns={columns} idOf={({ name }) => name} />;
+  return (
+    <DataTable
+      label="Feeds"
+      rowWord="feed"
+      total={feeds.length}
+      rows={feeds}
+      columns={columns}
+      idOf={({ name }) => name}
+    />
+  );
 }
 
 const COLUMNS: readonly Column<Feed>[] = [

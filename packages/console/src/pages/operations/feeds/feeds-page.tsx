@@ -12,13 +12,13 @@ import { FeedProblems } from "./problems.tsx";
 
 const POLL_MS = 5_000;
 const MAY_NOT =
-  "You need CAP_OPERATIONS_FEEDS_UPDATE on the first organization. Whoever may bind roles there can give it to you.";
+  "You need CAP_OPERATIONS_FEEDS_UPDATE on the first organization. Whoever may give roles there can give it to you.";
 
 /** Where what is known of vulnerabilities comes from: the feeds, what can be added, and what of them finds nothing. */
 export function FeedsPage() {
   const { data, error } = useQuery({ ...query(listFeeds, {}), refetchInterval: POLL_MS });
   if (isCode(error, "PERMISSION_DENIED")) return <OperatorsOnly title="Feeds" />;
-  const mayNot = data === undefined ? "Your rights are being read" : data.canChange ? undefined : MAY_NOT;
+  const mayNot = data === undefined ? "Your permissions are being read" : data.canChange ? undefined : MAY_NOT;
   return (
     <Page title="Feeds">
       <ErrorNote error={error} />

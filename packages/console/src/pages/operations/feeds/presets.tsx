@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type FeedPreset, listFeedPresets } from "../../../api/gen/operations.ts";
+import { durationWords } from "../../../lib/durations.ts";
 import { query } from "../../../api/queries.ts";
 import { Button } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
@@ -9,7 +10,6 @@ import { ErrorNote } from "../../../ui/error-note.tsx";
 import { Row } from "../../../ui/page.tsx";
 import { AddDialog } from "./add-dialog.tsx";
 import styles from "./feeds.module.css";
-import { durationText } from "./words.ts";
 
 // A feed that was removed can be added again when it is gone.
 const POLL_MS = 5_000;
@@ -28,8 +28,8 @@ export function FeedPresets({ mayNot }: { mayNot: string | undefined }) {
       <ErrorNote error={error} />
       {missing.length > 0 && (
         <>
-          <p>Nothing is fetched until it is added.</p>
           <Row>
+            <p>Nothing is fetched until it is added.</p>
             <Button
               look="primary"
               disabledReason={mayNot ?? (chosen.length === 0 ? "Select the feeds to add" : undefined)}
@@ -57,9 +57,16 @@ export function FeedPresets({ mayNot }: { mayNot: string | undefined }) {
 }
 
 const COLUMNS: readonly Column<FeedPreset>[] = [
-  { id: "name", header: "Feed", cell: ({ name }) => <span className={styles.whole}>{name}</span> },
+  {
+    id: "name",
+    header: "Feed",
+    cell: ({ name, address }) => (
+      <span className={styles.whole} title={address}>
+        {name}
+      </span>
+    ),
+  },
   { id: "covers", header: "Covers", cell: ({ covers }) => covers },
-  { id: "interval", header: "Fetched", isMinor: true, cell: ({ interval }) => `every ${durationText(interval)}` },
+  { id: "interval", header: "Fetched", isMinor: true, cell: ({ interval }) => `every ${durationWords(interval)}` },
   { id: "licence", header: "License", isMinor: true, cell: ({ licence }) => licence },
-  { id: "address", header: "From", isMinor: true, cell: ({ address }) => address },
 ];

@@ -1,3 +1,4 @@
+import { durationWords } from "../../../lib/durations.ts";
 import type { Feed } from "../../../api/gen/operations.ts";
 import { count } from "../../../lib/bytes.ts";
 
@@ -30,19 +31,5 @@ export function unmatchedText({ format, coverageKnown, unmatched }: Feed): strin
 
 /** How often a feed is fetched. */
 export function intervalText({ address, interval }: Pick<Feed, "address" | "interval">): string {
-  return address === "" ? "only imported" : `every ${durationText(interval)}`;
-}
-
-const UNITS = [
-  ["day", 86_400],
-  ["hour", 3_600],
-  ["minute", 60],
-] as const;
-
-/** A duration of the API in words, such as `6 hours`. */
-export function durationText(duration: string | undefined): string {
-  const seconds = Number.parseFloat(duration ?? "0");
-  const [unit, size] = UNITS.find(([, each]) => seconds >= each && seconds % each === 0) ?? ["second", 1];
-  const number = seconds / size;
-  return number === 1 ? unit : `${number} ${unit}s`;
+  return address === "" ? "only imported" : `every ${durationWords(interval)}`;
 }

@@ -10,6 +10,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { Card, Facts, Page, Row, Section } from "../../../ui/page.tsx";
 import { Panel, PanelBody } from "../../../ui/panel.tsx";
+import { AbPanel } from "./ab-panel.tsx";
 import { historyQuery, moveAtQuery, splitName } from "./history.ts";
 import { MovesTable } from "./moves-table.tsx";
 import { PullCard } from "./pull-card.tsx";
@@ -75,6 +76,9 @@ export function TagPage() {
           <Timeline repo={repo} moves={moves} atMs={atMs} nowMs={untilMs} onMoment={setMoment} />
         </PanelBody>
       </Panel>
+      {move !== undefined && move !== newest && !move.isDeletion && !newest.isDeletion && (
+        <AbPanel repo={repo} from={move} to={newest} />
+      )}
       <Section title="At this moment">
         <Card>
           <Facts

@@ -18,7 +18,7 @@ export interface FindingsOf {
 }
 
 /** The findings of the newest move of each slot, by today's data. */
-export function useFindingsOf(repo: string, moves: readonly Move[], slots: readonly Slot[]): FindingsOf {
+export function useFindingsOf(repo: string, moves: readonly Move[], slots: readonly Pick<Slot, "index">[]): FindingsOf {
   const digests = [
     ...new Set(
       slots

@@ -2,7 +2,6 @@ import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-quer
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Advisory } from "../../../api/gen/vulnerabilities.ts";
-import { GroupField } from "../../../ui/group-field.tsx";
 import { groupPath, groupsQuery } from "../../../lib/groups.ts";
 import { useRights } from "../../../lib/rights.ts";
 import { parentUid } from "../../../lib/uid.ts";
@@ -10,16 +9,19 @@ import { Button } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
 import type { Column } from "../../../ui/column.ts";
 import { Empty } from "../../../ui/empty.tsx";
-import { SelectField, TextField } from "../../../ui/field.tsx";
-import { FilterForm } from "../../../ui/filter-form.tsx";
+import { FilterChip } from "../../../ui/filter-chip.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { SearchBox } from "../../../ui/search-box.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { Toolbar } from "../../../ui/toolbar.tsx";
 import { EVENT_WORDS, eventTypeOf, eventWords, REVIEW_WORDS } from "../words.ts";
 import { NewAdvisory } from "./new-advisory.tsx";
 import { advisoriesQuery } from "./queries.ts";
 import { VexMenu } from "./vex-menu.tsx";
 
 const route = getRouteApi("/shell/advisories");
+const ANY_REVIEW = "all";
+const WAITING = "PENDING";
 
 /** The inbox of advisories. */
 export function AdvisoriesPage() {
@@ -51,7 +53,7 @@ export function AdvisoriesPage() {
     { id: "group", header: "Group", isMinor: true, cell: ({ uid }) => groupPath(parentUid(uid), groups) },
     {
       id: "changed",
-      header: "Changed",
+      header: "Updated",
       orderBy: "updateTime",
       isMinor: true,
       cell: ({ updateTime }) => <Time value={updateTime} />,
@@ -60,6 +62,7 @@ export function AdvisoriesPage() {
   return (
     <Page
       title="Advisories"
+      lede="What was found out about vulnerabilities in images and packages, and what other tools are given of it."
       actions={
         <>
           <VexMenu group={group} />
@@ -75,7 +78,7 @@ export function AdvisoriesPage() {
     >
       <Filters />
       {rows.length === 0 ? (
-        <Empty title={search.review === "all" ? "No advisories" : "Nothing waits here"}>
+        <Empty title={search.review === ANY_REVIEW ? "No advisories" : "Nothing waits here"}>
           An advisory says what you have found out about a vulnerability in an image or a package. Write one, or choose
           other filters.
         </Empty>
@@ -107,48 +110,35 @@ function Filters() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { groups } = useSuspenseQuery(groupsQuery).data;
-  const [group, setGroup] = useState(search.group ?? "");
+  const set = (change: Record<string, string | undefined>): void =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   return (
-    <FilterForm
-      onSubmit={(event) => {
-        const form = new FormData(event.currentTarget);
-        const field = (name: string): string => String(form.get(name) ?? "").trim();
-        const [review, latest, query] = ["review", "latest", "query"].map(field);
-        void navigate({
-          search: {
-            ...(group && { group }),
-            ...(review && { review }),
-            ...(latest && { latest }),
-            ...(query && { query }),
-            ...(search.order && { order: search.order }),
-          },
-        });
-      }}
-    >
-      <SelectField label="Review" name="review" defaultValue={search.review ?? "PENDING"}>
-        <option value="all">Any</option>
-        {Object.entries(REVIEW_WORDS).map(([state, words]) => (
-          <option key={state} value={state}>
-            An event that {words}
-          </option>
-        ))}
-      </SelectField>
-      <SelectField label="Status" name="latest" defaultValue={search.latest ?? ""}>
-        <option value="">Anything</option>
-        {Object.entries(EVENT_WORDS).map(([type, words]) => (
-          <option key={type} value={type}>
-            {words}
-          </option>
-        ))}
-      </SelectField>
-      <TextField
-        label="Search"
-        name="query"
-        help="A part of a name"
-        maxLength={128}
-        defaultValue={search.query ?? ""}
+    <Toolbar>
+      <SearchBox
+        label="Find an advisory"
+        placeholder="A part of a name"
+        value={search.query}
+        onSearch={(text) => set({ query: text || undefined })}
       />
-      <GroupField value={group} onValue={setGroup} groups={groups} none="All groups" />
-    </FilterForm>
+      <FilterChip
+        label="Review"
+        value={search.review === ANY_REVIEW ? undefined : (search.review ?? WAITING)}
+        options={Object.entries(REVIEW_WORDS).map(([state, words]) => [state, `an event that ${words}`])}
+        onValue={(value) => set({ review: value ?? ANY_REVIEW })}
+      />
+      <FilterChip
+        label="Status"
+        value={search.latest}
+        options={Object.entries(EVENT_WORDS)}
+        onValue={(value) => set({ latest: value })}
+      />
+      <FilterChip
+        label="Group"
+        none="All groups"
+        value={search.group}
+        options={groups.map(({ uid }) => [uid, groupPath(uid, groups)])}
+        onValue={(value) => set({ group: value })}
+      />
+    </Toolbar>
   );
 }

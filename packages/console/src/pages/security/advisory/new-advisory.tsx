@@ -16,11 +16,15 @@ const TYPES = ["OCI_IMAGE", "APK", "DEB", "RPM", "NPM", "PYPI", "MAVEN", "GO"];
 export interface NewAdvisoryProps {
   group: string;
   groups: readonly Group[];
+  /** The id that it is about, where that is known. */
+  vulnerability?: string;
+  /** The name of the package that has it, where that is known. */
+  component?: string;
   onClose: () => void;
 }
 
 /** Writes an advisory with a detection, and goes to it. */
-export function NewAdvisory({ group, groups, onClose }: NewAdvisoryProps) {
+export function NewAdvisory({ group, groups, vulnerability = "", component = "", onClose }: NewAdvisoryProps) {
   const id = useId();
   const [parent, setParent] = useState(group);
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
@@ -67,14 +71,25 @@ export function NewAdvisory({ group, groups, onClose }: NewAdvisoryProps) {
     >
       <form id={id} onSubmit={(event) => void create(event)}>
         <GroupField value={parent} onValue={setParent} groups={groups} />
-        <TextField label="Vulnerability" name="aliases" help="Its ids, such as CVE-2026-1234" required />
+        <TextField
+          label="Vulnerability"
+          name="aliases"
+          help="Its ids, such as CVE-2026-1234"
+          required
+          defaultValue={vulnerability}
+        />
         <SelectField label="Kind of artifact" name="type">
           {TYPES.map((type) => (
             <option key={type}>{type}</option>
           ))}
         </SelectField>
         <TextField label="Artifact" name="artifact" help="The path of an image, as acme/app, or a package" required />
-        <TextField label="Component" name="component" help="What in it has the vulnerability, if it is a part of it" />
+        <TextField
+          label="Component"
+          name="component"
+          help="What in it has the vulnerability, if it is a part of it"
+          defaultValue={component}
+        />
         <ErrorNote error={state.error} />
       </form>
     </Dialog>

@@ -1,0 +1,103 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Artifact, ArtifactPolicy } from "../../api/gen/libraries.ts";
+import { durationWords } from "../../lib/durations.ts";
+import { parentUid } from "../../lib/uid.ts";
+import { SideFacts, SidePart } from "../../ui/columns.tsx";
+import { Time } from "../../ui/time.tsx";
+import { useGroupPath } from "./group-path.tsx";
+import { fileFactsQuery } from "./file-facts.ts";
+import { isReserved, nearest } from "./rules.ts";
+import { policiesOf, upstreamsOf } from "./queries.ts";
+import { UsedIn } from "./uses.tsx";
+import { ecosystemWord, modeWord } from "./words.ts";
+
+export interface PackageSideProps {
+  package_: Artifact;
+  /** The path of its group. */
+  group: string;
+  version: string;
+}
+
+/** What explains a package: who uses it, which policy counts, where it is. */
+export function PackageSide({ package_, group, version }: PackageSideProps) {
+  const { uid, ecosystem, name, createTime } = package_;
+  const { data: facts } = useQuery(fileFactsQuery({ ecosystem, group, name, version }));
+  const upstreams = useQuery({ ...upstreamsOf(ecosystem), retry: false }).data?.upstreams;
+  const upstream = upstreams && nearest(parentUid(uid), upstreams);
+  return (
+    <>
+      <UsedIn uid={uid} />
+      <Policy package_={package_} />
+      {facts !== undefined && facts.dependencies.length > 0 && (
+        <SidePart title="Depends on">
+          <ul>
+            {facts.dependencies.map((each) => (
+              <li key={each}>{each}</li>
+            ))}
+          </ul>
+        </SidePart>
+      )}
+      <SidePart title="About">
+        <SideFacts
+          facts={[
+            [
+              "Group",
+              <Link key="group" to="/packages" search={{ group: parentUid(uid) }}>
+                {group}
+              </Link>,
+            ],
+            ["Registry", ecosystemWord(ecosystem)],
+            ["First published", <Time key="time" value={createTime} />],
+            [
+              "Upstream",
+              upstreams === undefined
+                ? "not shown"
+                : upstream === undefined
+                  ? "none"
+                  : isReserved(name, upstream.reservedNames)
+                    ? "Name is reserved"
+                    : upstream.description || upstream.url,
+            ],
+          ]}
+        />
+      </SidePart>
+    </>
+  );
+}
+
+function Policy({ package_: { uid, ecosystem } }: { package_: Artifact }) {
+  const { data, error } = useQuery({ ...policiesOf(ecosystem), retry: false });
+  const policy = data && nearest(parentUid(uid), data.artifactPolicies);
+  return (
+    <SidePart title="Policy" actions={<Link to="/packages/policies">Policies</Link>}>
+      {error !== null && <p>You may not see policies here.</p>}
+      {data !== undefined && policy === undefined && <p>None: every version is given to everybody who may read it.</p>}
+      {policy !== undefined && <PolicyFacts policy={policy} group={parentUid(uid)} />}
+    </SidePart>
+  );
+}
+
+function PolicyFacts({ policy, group }: { policy: ArtifactPolicy; group: string }) {
+  const owner = parentUid(policy.uid);
+  const path = useGroupPath(owner);
+  const { cooldown, blockMalware, deniedLicenses, allowedLicenses, blockedPurls, mode } = policy;
+  return (
+    <SideFacts
+      facts={[
+        ["Mode", modeWord(mode)],
+        ["Cooldown", cooldown === undefined ? undefined : `${durationWords(cooldown)}, from upstreams only`],
+        ["Malware", blockMalware === false ? "Allowed" : "Blocked"],
+        [
+          "Licenses",
+          [
+            ...(allowedLicenses.length > 0 ? [`only ${allowedLicenses.join(", ")}`] : []),
+            ...(deniedLicenses.length > 0 ? [`no ${deniedLicenses.join(", ")}`] : []),
+          ].join("; "),
+        ],
+        ["Blocked", blockedPurls.join(", ")],
+        ["From", owner === group ? "this group" : path],
+      ]}
+    />
+  );
+}

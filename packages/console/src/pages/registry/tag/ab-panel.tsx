@@ -1,0 +1,71 @@
+import { Link } from "@tanstack/react-router";
+import type { SeverityCounts } from "../../../lib/severities.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { DigestChip } from "../../../ui/digest-chip.tsx";
+import { SeverityStrip } from "../../../ui/severity-strip.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { Mover } from "../mover.tsx";
+import styles from "./ab-panel.module.css";
+import { changeWords } from "./findings-change.ts";
+import type { Move } from "./timeline-layout.ts";
+import { useFindingsOf } from "./use-findings.ts";
+
+const BOTH = [{ index: 0 }, { index: 1 }];
+
+export interface AbPanelProps {
+  /** The path of the image. */
+  repo: string;
+  /** The move that is looked at. */
+  from: Move;
+  /** What the tag points to now. */
+  to: Move;
+}
+
+/** The version that is looked at beside the one of now: who moved to it, its findings, and how those differ. */
+export function AbPanel({ repo, from, to }: AbPanelProps) {
+  const findings = useFindingsOf(repo, [from, to], BOTH);
+  const [before, after] = [findings.of(from), findings.of(to)];
+  return (
+    <section className={styles.panel} aria-label="A and B">
+      <Side letter="A" move={from} counts={before} />
+      <div className={styles.change}>
+        <p>
+          <span>Findings</span>
+          <b>{before === undefined || after === undefined ? "not known" : changeWords(before, after)}</b>
+        </p>
+        <Link to="/compare" search={{ from: `${repo}@${from.digest}`, to: `${repo}@${to.digest}` }}>
+          Full comparison
+        </Link>
+      </div>
+      <Side letter="B" move={to} counts={after} />
+    </section>
+  );
+}
+
+interface SideProps {
+  letter: string;
+  move: Move;
+  /** Undefined where they are not known. */
+  counts: SeverityCounts | undefined;
+}
+
+function Side({ letter, move, counts }: SideProps) {
+  return (
+    <div className={styles.side} role="group" aria-label={letter}>
+      <p className={styles.line}>
+        <span className={styles.letter} aria-hidden>
+          {letter}
+        </span>
+        <b>
+          <Time value={new Date(move.timeMs).toISOString()} />
+        </b>
+        <DigestChip digest={move.digest} />
+      </p>
+      <p className={styles.line}>
+        <Mover actor={move.actor} reason={move.reason} />
+        {move.reason !== "" && <Badge>{move.reason}</Badge>}
+      </p>
+      {counts === undefined ? <p>Findings are not known</p> : <SeverityStrip counts={counts} isLettered />}
+    </div>
+  );
+}
