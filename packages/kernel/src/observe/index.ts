@@ -71,7 +71,7 @@ export async function openObservation(
   { tracesUrl, tracesSample }: Pick<Config, "tracesUrl" | "tracesSample">,
   log: Logger,
 ): Promise<Observation> {
-  const { version } = JSON.parse(readFileSync(new URL("../../../server/package.json", import.meta.url), "utf8")) as {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
     version: string;
   };
   const metrics = createMetrics(version);
