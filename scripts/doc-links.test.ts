@@ -14,8 +14,8 @@ function proseOf(text: string): string {
 }
 
 /**
- * The anchors of a document: of its headings, and those that it sets. Source: GitHub Flavored Markdown, as forges number
- * equal headings.
+ * The anchors of a document: of its headings, and those that it sets. Source: GitHub Flavored Markdown, as forges
+ * number equal headings.
  */
 function anchorsOf(text: string): Set<string> {
   const found = new Set([...text.matchAll(/<a id="([\w-]+)">/g)].map(([, id = ""]) => id));
