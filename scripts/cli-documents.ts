@@ -1,22 +1,22 @@
-// Writes what is made of the tree of commands: completion's table (packages/cli/src/gen/completion.ts), and docs/cli.md
-// with the examples in docs/cli. With --check it only reports whether the committed files are up to date.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// What is made of the tree of commands: completion's table (gen/completion of the command), and the page of all
+// commands with the examples in docs/cli.
 import { dirname, join } from "node:path";
 import { Command } from "commander";
 import { addServerOptions } from "../packages/cli/src/command/global-options.ts";
 import { dumpTable } from "../packages/cli/src/completion/dump.ts";
 import { cliPage } from "./cli-page.ts";
-import { documentedProgram } from "./cli-tree.ts";
 
 const root = dirname(import.meta.dirname);
-const program = await documentedProgram();
 
-write("packages/cli/src/gen/completion.ts", completionModule());
-write("docs/cli.md", cliPage(program, join(root, "docs/cli")));
+/** The page, as Markdown. */
+export function commandsPage(program: Command): string {
+  return cliPage(program, join(root, "docs/cli"));
+}
 
-function completionModule(): string {
+/** The module of completion's table. */
+export function completionModule(program: Command): string {
   const { commands, options } = dumpTable(program, addServerOptions(new Command()).options);
-  return `// Written by \`npm run generate\` out of the tree of commands: change it there.
+  return `// Made by scripts/gen/main.ts out of the tree of commands: change it there.
 
 /** JSON of each command, by its path; see completion/table.ts. */
 export const COMMANDS: Readonly<Record<string, string>> = ${JSON.stringify(commands, null, 2)};
@@ -24,14 +24,4 @@ export const COMMANDS: Readonly<Record<string, string>> = ${JSON.stringify(comma
 /** JSON of each option. */
 export const OPTIONS: readonly string[] = ${JSON.stringify(options, null, 2)};
 `;
-}
-
-function write(path: string, text: string): void {
-  const file = join(root, path);
-  if (!process.argv.includes("--check")) {
-    writeFileSync(file, text);
-  } else if (!existsSync(file) || readFileSync(file, "utf8") !== text) {
-    console.error(`${path} is out of date: run \`npm run generate\` and commit what it changes`);
-    process.exitCode = 1;
-  }
 }

@@ -1,17 +1,41 @@
-// The fields of messages as flags, out of their descriptors.
+// The fields of messages as the command has them, out of their descriptors.
 import { type DescEnum, type DescField, type DescMessage, getOption, ScalarType } from "@bufbuild/protobuf";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { other_name as otherName } from "@moorage/api/messages";
 import type { Kind } from "../packages/cli/src/api/name-kinds.ts";
-import type { FieldSpec, FieldType } from "../packages/cli/src/resources/spec.ts";
+import type { FieldData } from "../packages/cli/src/resources/method-data.ts";
+import type { FieldType } from "../packages/cli/src/resources/spec.ts";
 import { KIND_OF_FIELD } from "./cli-nouns.ts";
 
-/** A field, with those of messages in it down to a depth. */
-export function fieldSpec(field: DescField, depth: number): FieldSpec {
+/** A message, and how deep into the messages of its fields a command goes: 1 is its own fields alone. */
+export type MessageUse = readonly [message: DescMessage, depth: number];
+
+/** The fields of the messages and of those in them, by the messages' names. */
+export function messagesOf(uses: readonly MessageUse[]): Record<string, FieldData[]> {
+  const depths = new Map<DescMessage, number>();
+  const note = (message: DescMessage, depth: number): void => {
+    if ((depths.get(message) ?? 0) >= depth) return;
+    depths.set(message, depth);
+    if (depth > 1) for (const field of message.fields) innerOf(field).forEach((inner) => note(inner, depth - 1));
+  };
+  for (const [message, depth] of uses) note(message, depth);
+  return Object.fromEntries(
+    [...depths].map(([message, depth]) => [message.typeName, message.fields.map((field) => fieldData(field, depth))]),
+  );
+}
+
+/** The message of a field that has fields of its own; of a map that of its values. */
+function innerOf(field: DescField): DescMessage[] {
+  const type = typeOf(field);
+  return field.message !== undefined && (type === "message" || type === "map") ? [field.message] : [];
+}
+
+/** A field. `depth`: from 2 on with the name of its message. */
+export function fieldData(field: DescField, depth = 1): FieldData {
   const behaviors = getOption(field, behaviorOption);
   const type = typeOf(field);
-  const inner = field.message !== undefined && (type === "message" || type === "map") ? field.message : undefined;
+  const [inner] = innerOf(field);
   const ref = refOf(field);
   return {
     name: field.jsonName,
@@ -22,15 +46,11 @@ export function fieldSpec(field: DescField, depth: number): FieldSpec {
     ...(behaviors.includes(FieldBehavior.INPUT_ONLY) && { input: true as const }),
     help: COMMENTS[`${field.parent.typeName}.${field.name}`]?.replace(/(?<=[^A-Z]\.)\s.*$/s, "") ?? "",
     ...(field.enum && { values: valuesOf(field.enum), prefix: prefixOf(field.enum) }),
-    ...(inner && depth > 1 && { fields: fieldsOf(inner, depth - 1) }),
+    ...(inner && depth > 1 && { of: inner.typeName }),
     ...(field.fieldKind === "map" && { valueType: valueTypeOf(field) }),
     ...(field.oneof && { oneof: field.oneof.name }),
     ...(ref && { ref }),
   };
-}
-
-function fieldsOf(message: DescMessage, depth: number): FieldSpec[] {
-  return message.fields.map((field) => fieldSpec(field, depth)).filter((field) => field.output !== true);
 }
 
 /** The kind of the resource whose uid the field holds. */

@@ -4,15 +4,18 @@ import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { access as accessOption, Transaction, transaction as transactionOption } from "@moorage/api/messages";
 import type { Kind } from "../packages/cli/src/api/name-kinds.ts";
-import type { ArgumentSpec, MethodKind, MethodSpec } from "../packages/cli/src/resources/spec.ts";
-import { fieldSpec, refOf } from "./cli-fields.ts";
+import { FLAG_DEPTH, type MethodData } from "../packages/cli/src/resources/method-data.ts";
+import type { ArgumentSpec, MethodKind } from "../packages/cli/src/resources/spec.ts";
+import { fieldData, type MessageUse, refOf } from "./cli-fields.ts";
 import { KIND_OF_MESSAGE, NAMELESS, type Noun, SUMMARIES, VERBS } from "./cli-nouns.ts";
 
 const PAGING = ["page_size", "page_token", "order_by", "skip", "uidp", "validate_only", "update_mask"];
 const WORDS = /[A-Z][a-z0-9]*/g;
 
-/** Source: google/api/http.proto, AIP-131 to AIP-136. */
-export function methodSpec(noun: Noun, method: DescMethod): MethodSpec {
+/**
+ * The method, and the messages whose fields it names. Source: google/api/http.proto, AIP-131 to AIP-136.
+ */
+export function methodData(noun: Noun, method: DescMethod): { data: MethodData; uses: MessageUse[] } {
   const { pattern, body, additionalBindings } = getOption(method, httpOption);
   if (pattern.case === undefined || pattern.case === "custom") throw new Error(`${method.name} has no HTTP verb`);
   const has = (name: string): boolean => method.input.fields.some((field) => field.name === name);
@@ -26,22 +29,22 @@ export function methodSpec(noun: Noun, method: DescMethod): MethodSpec {
     .filter((field) => !filled.has(bodyField === undefined ? field.name : `${bodyField.name}.${field.name}`))
     .filter((field) => bodyField !== undefined || !PAGING.includes(field.name))
     .filter((field) => kind !== "list" || field.name !== "cursor")
-    .map((field) => fieldSpec(field, 3))
-    .filter((field) => field.output !== true);
+    .filter((field) => fieldData(field).output !== true);
   // What a request says beside its body, such as what the caller accepts.
-  const besides = (bodyField === undefined ? [] : method.input.fields)
-    .filter((field) => field !== bodyField && !filled.has(field.name) && !PAGING.includes(field.name))
-    .map((field) => ({ ...fieldSpec(field, 1), inQuery: true as const }));
+  const besides = (bodyField === undefined ? [] : method.input.fields).filter(
+    (field) => field !== bodyField && !filled.has(field.name) && !PAGING.includes(field.name),
+  );
   const items = itemsOf(method, kind);
   const rootPath = additionalBindings
     .map(({ pattern: other }) => other.value)
     .find((path) => typeof path === "string" && !path.includes("{"));
   const help = describedAs(method);
-  return {
+  const response = items?.message ?? method.output;
+  const data: MethodData = {
     method: `${method.parent.typeName}/${method.name}`,
     verb: verbOf(noun, method),
     kind,
-    http: pattern.case.toUpperCase() as MethodSpec["http"],
+    http: pattern.case.toUpperCase() as MethodData["http"],
     path: pattern.value.replaceAll(/\{([a-z0-9_.]+)/g, (_, path: string) => `{${camel(path)}`),
     ...(typeof rootPath === "string" && { rootPath }),
     ...(body !== "" && { body: camel(body) }),
@@ -49,7 +52,10 @@ export function methodSpec(noun: Noun, method: DescMethod): MethodSpec {
     summary: SUMMARIES[`${method.parent.name}.${method.name}`] ?? firstSentence(help),
     help,
     arguments: args,
-    flags: [...flags, ...besides],
+    flags: { of: source.typeName, names: flags.map(({ jsonName }) => jsonName) },
+    ...(besides.length > 0 && {
+      besides: { of: method.input.typeName, names: besides.map(({ jsonName }) => jsonName) },
+    }),
     ...(getOption(method, accessOption).public && { isPublic: true as const }),
     ...(has("uidp") && { uidp: true as const }),
     ...(has("page_token")
@@ -59,11 +65,14 @@ export function methodSpec(noun: Noun, method: DescMethod): MethodSpec {
         : {}),
     ...(has("validate_only") && { dryRun: true as const }),
     ...(has("update_mask") && { masked: true as const }),
-    response: (items?.message ?? method.output).fields
-      .map((field) => fieldSpec(field, 1))
-      .filter((field) => field.input !== true),
+    response: response.typeName,
     ...(method.output.fields.length > 0 && { items: items?.jsonName ?? plural(method.output) }),
   };
+  const uses: MessageUse[] = [
+    [source, FLAG_DEPTH],
+    [response, 1],
+  ];
+  return { data, uses: besides.length > 0 ? [...uses, [method.input, 1]] : uses };
 }
 
 function kindOf(method: DescMethod, http: string): MethodKind {
@@ -131,7 +140,7 @@ function argumentsOf(
 
 /** What a method without anything in its path is about: its one required field. */
 function requiredText(method: DescMethod): ArgumentSpec[] {
-  const required = method.input.fields.filter((field) => fieldSpec(field, 1).required === true);
+  const required = method.input.fields.filter((field) => fieldData(field).required === true);
   const [only] = required;
   if (only === undefined || required.length > 1 || only.fieldKind !== "scalar") return [];
   const kind = refOf(only);

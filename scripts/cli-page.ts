@@ -1,4 +1,5 @@
-// docs/cli.md: an introduction written by hand, then every command with its flags and an example that the tests run.
+// The page of all commands: an introduction written by hand, then every command with its flags and an example that the
+// tests run.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -10,6 +11,12 @@ const SHARED: Readonly<Record<SharedGroup, string>> = {
   output: "[of output](#flags-of-output)",
   watch: "[of watching](#flags-of-watching)",
 };
+
+/** A link to a document beside the folder, which is not where the page is. */
+const TO_DOCUMENT = /\[([^[\]]+)\]\(\.\.\/([\w-]+\.md)(?:#[\w-]+)?\)/g;
+
+/** A link to a command whose example is in another file of the folder: here all are on one page. */
+const TO_COMMAND = /\]\([\w-]+\.md(#[\w-]+)\)/g;
 
 /**
  * The page. `folder` has `introduction.md`, and files whose headings `## repos list` stand above the example of that
@@ -32,7 +39,7 @@ export function cliPage(program: Command, folder: string): string {
     const own = nouns.filter((noun) => noun.section === section);
     return [`## ${section}`, ...own.map((noun) => nounText(noun, examples))].join("\n\n");
   });
-  return `${[introduction.trimEnd(), ...sections].join("\n\n")}\n`;
+  return `${[introduction.trimEnd(), ...sections].join("\n\n").replaceAll(TO_DOCUMENT, "$1 (docs/$2)").replaceAll(TO_COMMAND, "]($1)")}\n`;
 }
 
 /** Examples by the path of their command. */

@@ -17,10 +17,12 @@ import { commandVersion, ONE_FILES, oneFileOf } from "./bundle/one-file.ts";
 import { fingerprintOf } from "./bundle/fingerprint.ts";
 import { takeLock } from "./bundle/lock.ts";
 import { ROOT } from "./bundle/programs.ts";
+import { makeIfStale } from "./gen/if-stale.ts";
 import { clientManifest, clientPackage } from "./release/client-package.ts";
 
 const build = join(ROOT, "build");
 const folder = join(build, "command");
+await makeIfStale();
 const state = stateOfSources();
 
 mkdirSync(build, { recursive: true });

@@ -1,7 +1,5 @@
-// Writes packages/console/src/api/gen, the messages and methods of the platform API as the console uses them: plain
-// JSON, no protobuf in the browser. With --check it only reports whether the committed files are up to date.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+// The messages and methods of the platform API as the console uses them (packages/console/src/api/gen): plain JSON, no
+// protobuf in the browser.
 import {
   type DescEnum,
   type DescField,
@@ -14,35 +12,20 @@ import {
 } from "@bufbuild/protobuf";
 import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 import * as api from "@moorage/api/messages";
-import { format } from "prettier";
 import { isV1 } from "../packages/kernel/src/core/api-version.ts";
 import { isWellKnown } from "../packages/kernel/src/lib/protojson/write-wellknown.ts";
 import { isAlwaysPrinted } from "../packages/server/src/transport/openapi/schemas.ts";
 
-const HEAD = "// Written by `npm run generate` out of proto/: change it there.\n";
-const target = join(dirname(import.meta.dirname), "packages/console/src/api/gen");
-const check = process.argv.includes("--check");
+const HEAD = "// Made by scripts/gen/main.ts out of proto/: change it there.\n";
 
 const services = Object.values(api).filter(
   (value) => typeof value === "object" && "kind" in value && value.kind === "service" && !isV1(value),
 ) as DescService[];
-const written = new Map<string, string>();
-for (const area of new Set(services.filter(({ methods }) => methods.some(isCalled)).map(areaOf)))
-  written.set(`${area}.ts`, await format(areaModule(area), { parser: "typescript", printWidth: 120 }));
 
-if (!check) {
-  rmSync(target, { recursive: true, force: true });
-  mkdirSync(target, { recursive: true });
-  for (const [name, text] of written) writeFileSync(join(target, name), text);
-} else {
-  const there = existsSync(target) ? readdirSync(target) : [];
-  if (
-    there.length !== written.size ||
-    [...written].some(([name, text]) => !there.includes(name) || readFileSync(join(target, name), "utf8") !== text)
-  ) {
-    console.error("packages/console/src/api/gen is out of date: run `npm run generate` and commit what it changes");
-    process.exitCode = 1;
-  }
+/** The modules by the names of their files: one for each area of the API. */
+export function consoleFiles(): Map<string, string> {
+  const areas = new Set(services.filter(({ methods }) => methods.some(isCalled)).map(areaOf));
+  return new Map([...areas].map((area) => [`${area}.ts`, areaModule(area)]));
 }
 
 /** `iam` of `moorage.iam.v2`. */
@@ -86,7 +69,7 @@ function typeOf(message: DescMessage, form: "answer" | "input", types: Map<strin
   types.set(name, "");
   const fields = message.fields.map((field) => {
     const isSet = form === "answer" && isAlwaysPrinted(field);
-    return `${field.jsonName}${isSet ? "" : "?"}: ${valueOf(field, form, types)};`;
+    return `  ${field.jsonName}${isSet ? "" : "?"}: ${valueOf(field, form, types)};`;
   });
   types.set(name, `export interface ${name} {\n${fields.join("\n")}\n}`);
   return name;

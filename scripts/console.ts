@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { makeIfStale } from "./gen/if-stale.ts";
 
 const root = dirname(import.meta.dirname);
 const folder = join(root, "packages/console");
@@ -16,6 +17,7 @@ const LOCK_WAIT_MS = 200;
 
 const lock = join(folder, "dist.lock");
 const isForced = !process.argv.includes("--if-stale");
+await makeIfStale();
 if (isForced || isStale()) {
   takeLock();
   try {

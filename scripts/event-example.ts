@@ -1,4 +1,4 @@
-// Makes an example of a message from its descriptor: docs/events-reference.md shows one for each event type.
+// Makes an example of a message from its descriptor: the reference shows one for each event type.
 import { createHash } from "node:crypto";
 import { create, type DescField, type DescMessage, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";

@@ -1,7 +1,4 @@
-// Writes docs/events-reference.md, the event types, from the descriptors, and the list of them for the command. With
-// --check it only reports whether the committed files are up to date.
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+// The types of events out of the descriptors: the reference page, and the list of them for the command.
 import type { DescService } from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
@@ -12,41 +9,33 @@ import { exampleActor, exampleBody } from "./event-example.ts";
 
 const HEAD = `# Types of events
 
-<!-- Written by \`npm run generate\` out of proto/: change it there. -->
+<!-- Made by scripts/gen/main.ts out of proto/: change it there. -->
 
-Every type of event, with the body it carries and an example. How events are sent, verified and read: [events.md](events.md).
+Every type of event, with the body it carries and an example. How events are sent, verified and read: docs/events.md.
 `;
-const page = join(dirname(import.meta.dirname), "docs/events-reference.md");
 const prefix = SETTINGS.find(({ name }) => name === "MOORAGE_EVENTS_PREFIX")?.fallback ?? "";
 
-const services = Object.values(api).filter(
-  (value) => typeof value === "object" && "kind" in value && value.kind === "service",
-) as DescService[];
-const types = [...eventTypes(services.flatMap(({ methods }) => methods)).values()].toSorted((one, other) =>
-  one.type < other.type ? -1 : 1,
-);
-const written = `${HEAD}\n${types.map(section).join("\n")}`;
-if (!process.argv.includes("--check")) {
-  writeFileSync(page, written);
-} else if (readFileSync(page, "utf8") !== written) {
-  console.error("docs/events-reference.md is out of date: run `npm run generate` and commit what it changes");
-  process.exitCode = 1;
+/** The reference page, as Markdown. Throws an Error for a type whose method or message has no comment. */
+export function eventsPage(): string {
+  return `${HEAD}\n${allTypes().map(section).join("\n")}`;
 }
 
-const listed = types.map((event) => ({ type: event.type, help: sentenceOf(meaningOf(event)) }));
-const module = `// Written by \`npm run generate\` out of proto/: change it there.
+/** The module with the list for the command. */
+export function eventTypesModule(): string {
+  const listed = allTypes().map((event) => ({ type: event.type, help: sentenceOf(meaningOf(event)) }));
+  return `// Made by scripts/gen/main.ts out of proto/: change it there.
 
 /** Every type of events without the prefix of an installation, and what it means. */
 export const EVENT_TYPES: readonly { readonly type: string; readonly help: string }[] = ${JSON.stringify(listed, null, 2)};
 `;
-const moduleFile = join(dirname(import.meta.dirname), "packages/cli/src/gen/event-types.ts");
-if (!process.argv.includes("--check")) {
-  writeFileSync(moduleFile, module);
-} else if (readFileSync(moduleFile, "utf8") !== module) {
-  console.error(
-    "packages/cli/src/gen/event-types.ts is out of date: run `npm run generate` and commit what it changes",
-  );
-  process.exitCode = 1;
+}
+
+function allTypes(): EventType[] {
+  const services = Object.values(api).filter(
+    (value) => typeof value === "object" && "kind" in value && value.kind === "service",
+  ) as DescService[];
+  const types = [...eventTypes(services.flatMap(({ methods }) => methods)).values()];
+  return types.toSorted((one, other) => (one.type < other.type ? -1 : 1));
 }
 
 /** The text without the method's name in front. */

@@ -7,8 +7,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { noticesOf } from "./bundle/notices.ts";
 import { PROGRAMS, writeBundle } from "./bundle/programs.ts";
 import { sbomOf } from "./bundle/sbom.ts";
-import { manualPages } from "./cli-manual.ts";
-import { documentedProgram } from "./cli-tree.ts";
+import { makeIfStale } from "./gen/if-stale.ts";
 import { releaseTime } from "./release/time.ts";
 import { BUNDLED_PACKAGES, SERVER_PACKAGES } from "./server-packages.ts";
 
@@ -123,14 +122,20 @@ function addCommandFiles(dist: string): void {
   });
 }
 
-/** Adds the scripts of completion and the man pages. Returns what the manifest says of them. */
+/** Adds the scripts of completion, the man pages and the reference. Returns what the manifest says of them. */
 async function addDocuments(stage: string, version: string): Promise<{ man: string[] }> {
+  // They import what makeIfStale may have to make first.
+  const [{ manualPages }, { documentedProgram }] = await Promise.all([
+    import("./cli-manual.ts"),
+    import("./cli-tree.ts"),
+  ]);
   const program = await documentedProgram();
   const date = releaseTime().slice(0, 10);
   mkdirSync(join(stage, "man"));
   for (const [file, text] of manualPages(program, join(root, "docs/cli"), { version, date }))
     writeFileSync(join(stage, "man", file), text);
   cpSync(join(root, "packages/cli/completions"), join(stage, "completions"), { recursive: true });
+  cpSync(join(build, "docs"), join(stage, "docs"), { recursive: true });
   return {
     man: globSync("man/*.1", { cwd: stage })
       .toSorted()
@@ -162,7 +167,10 @@ async function packOne(name: string): Promise<void> {
   const folders = manifest.bin ? ["bin", "dist"] : ["dist"];
   if (manifest.bin) cpSync(join(source, "bin"), join(stage, "bin"), { recursive: true });
   const extra = name === "cli" ? await addDocuments(stage, manifest.version) : {};
-  const files = [...folders, ...(name === "cli" ? ["completions", "man", "THIRD-PARTY-NOTICES", "sbom.cdx.json"] : [])];
+  const files = [
+    ...folders,
+    ...(name === "cli" ? ["completions", "docs", "man", "THIRD-PARTY-NOTICES", "sbom.cdx.json"] : []),
+  ];
   // What the command depends on is in its bundle.
   const written = { ...manifest, ...(name !== "cli" && { dependencies }), ...extra, exports, files };
   writeFileSync(join(stage, "package.json"), `${JSON.stringify(written, null, 2)}\n`);
@@ -239,6 +247,7 @@ function packHelper(): void {
 for (const folder of ["compiled", HELPER, ...PACKAGES]) rmSync(join(build, folder), { recursive: true, force: true });
 for (const archive of globSync("*.tgz", { cwd: build })) rmSync(join(build, archive));
 mkdirSync(build, { recursive: true });
+await makeIfStale();
 compile();
 run(process.execPath, [join(root, "scripts/console.ts")], root);
 run(process.execPath, [join(root, "scripts/command-files.ts")], root);

@@ -10,12 +10,12 @@
 //   npm test -- --times                      at its end the files that took the most processor time
 //   MOORAGE_TEST_AGAIN=3 npm test             up to 3 failed files run again, alone; see runAgain
 //   MOORAGE_TEST_DEFECTS=<file>               those of them that passed then are added to that file
-import { appendFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { startPostgres, type TestPostgres } from "../packages/server/test/support/postgres.ts";
 import { bundleFolder } from "./bundle/folder.ts";
-import { type Engine, type Extent, planOf, type Unit } from "./test/plan.ts";
+import { type Engine, type Extent, planOf, type Unit, USES_DATABASE } from "./test/plan.ts";
 import { defectsIn, failedIn, newTotals, print, printCpu, printTotals } from "./test/print.ts";
 import { type Outcome, runUnit } from "./test/unit.ts";
 
@@ -53,8 +53,9 @@ const common = {
   ...(extent !== "quick" && { MOORAGE_TEST_LONG: "1" }),
 };
 const postgres = units.some(({ engine }) => engine === "postgres") ? await startedPostgres() : undefined;
+const templates = mkdtempSync(join(tmpdir(), "moorage-templates-"));
 const envs: Record<Engine, NodeJS.ProcessEnv> = {
-  sqlite: { ...common, MOORAGE_TEST_POSTGRES_URL: "" },
+  sqlite: { ...common, MOORAGE_TEST_POSTGRES_URL: "", MOORAGE_TEST_SQLITE_TEMPLATE: await sqliteTemplate() },
   postgres: { ...common, MOORAGE_TEST_POSTGRES_URL: postgres?.url ?? "" },
 };
 for (const engine of engines) {
@@ -81,6 +82,7 @@ try {
   if (totals.failures.size <= Number(process.env.MOORAGE_TEST_AGAIN ?? 0)) await runAgain();
 } finally {
   await postgres?.close();
+  rmSync(templates, { recursive: true, force: true });
 }
 if (given.includes("--times")) printCpu(totals, TIMES);
 if (process.env.MOORAGE_TEST_DEFECTS && totals.unsteady.size > 0)
@@ -107,6 +109,14 @@ async function runAgain(): Promise<void> {
     totals.unsteady.set(name, failure);
     totals.passed += failure.count;
   }
+}
+
+/** The file that new databases of SQLite are copies of; empty where no test of this run opens one. */
+async function sqliteTemplate(): Promise<string> {
+  if (!units.some(({ engine, files }) => engine === "sqlite" && files.some((file) => USES_DATABASE.test(file))))
+    return "";
+  const { prepareSqliteTemplate } = await import("../packages/server/test/support/database.ts");
+  return await prepareSqliteTemplate(templates);
 }
 
 async function startedPostgres(): Promise<TestPostgres> {

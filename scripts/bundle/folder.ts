@@ -20,12 +20,16 @@ export async function bundleFolder({
   compiled,
 }: { root?: string; compiled?: string } = {}): Promise<string> {
   const bundles = join(root, "build", "bundles");
-  const folder = join(bundles, fingerprintOf(root));
-  if (existsSync(folder)) {
-    if (Date.now() - statSync(folder).mtimeMs > 60_000) utimesSync(folder, new Date(), new Date());
-    return folder;
+  const present = join(bundles, fingerprintOf(root));
+  if (existsSync(present)) {
+    if (Date.now() - statSync(present).mtimeMs > 60_000) utimesSync(present, new Date(), new Date());
+    return present;
   }
   mkdirSync(bundles, { recursive: true });
+  // Some sources are made out of others.
+  const { makeIfStale } = await import("../gen/if-stale.ts");
+  await makeIfStale(root);
+  const folder = join(bundles, fingerprintOf(root));
   const release = await takeLock(`${folder}.lock`, () => existsSync(folder));
   try {
     if (!existsSync(folder)) await make(bundles, folder);

@@ -33,7 +33,7 @@ const FILES = [
 ];
 
 /** Files that open a database: all of these can run on PostgreSQL. */
-const USES_DATABASE = /^packages\/(?:(?!api|cli)\w+\/test\/|kernel\/src\/store\/)/;
+export const USES_DATABASE = /^packages\/(?:(?!api|cli)\w+\/test\/|kernel\/src\/store\/)/;
 
 /** Files with a longer version, for `npm run test:all` (support/extent.ts). */
 const HAS_LONG_VERSION = /support\/(extent|properties)\.ts/;

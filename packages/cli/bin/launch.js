@@ -57,7 +57,11 @@ const NO_BUNDLE = new Set(["ERR_MODULE_NOT_FOUND", "EACCES", "EPERM", "EROFS"]);
  * bundled.
  */
 async function bundleOfSources(compiled) {
-  if (process.env.MOORAGE_BUNDLE === "0") return undefined;
+  if (process.env.MOORAGE_BUNDLE === "0") {
+    const { makeIfStale } = await import("../../../scripts/gen/if-stale.ts");
+    await makeIfStale();
+    return undefined;
+  }
   if (process.env.MOORAGE_BUNDLE) return process.env.MOORAGE_BUNDLE;
   try {
     const { bundleFolder } = await import("../../../scripts/bundle/folder.ts");

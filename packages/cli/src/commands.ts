@@ -10,8 +10,11 @@ export interface CommandSpec {
   /** One line, in the list of commands. */
   readonly summary: string;
   readonly aliases?: readonly string[];
-  /** Loads its module. What it gives adds the command, with all below it, to the program. */
-  load(): Promise<(program: Command) => void>;
+  /**
+   * Loads its module. What it gives adds the command to the program, with all below it, or with what these words of the
+   * command line may mean.
+   */
+  load(): Promise<(program: Command, words?: readonly string[]) => void>;
 }
 
 const OPERATIONS = "Operations of an installation";

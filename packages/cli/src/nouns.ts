@@ -1,23 +1,31 @@
 // The command of a noun: its verbs from the API's methods, and those made by hand.
 import type { Command } from "commander";
+import { methodsOf } from "./resources/method-data.ts";
 import type { MethodSpec, NounSpec } from "./resources/spec.ts";
 import { addVerb } from "./resources/verbs.ts";
 import type { Tasks } from "./tasks/tasks.ts";
 
-/** Loads the methods of a noun. What it gives adds the noun's command with its verbs to the program. */
-export async function loadNoun(noun: NounSpec): Promise<(program: Command) => void> {
-  const [{ METHODS }, tasks] = await Promise.all([noun.load(), tasksOf(noun.name)]);
+/**
+ * Loads the methods of a noun. What it gives adds the noun's command with its verbs to the program; where words of the
+ * command line name verbs, of the others only the names.
+ */
+export async function loadNoun(noun: NounSpec): Promise<(program: Command, words?: readonly string[]) => void> {
+  const [methods, tasks] = await Promise.all([methodsOf(noun), tasksOf(noun.name)]);
   const names = new Set(tasks?.names);
-  return (program) => {
+  return (program, words = []) => {
+    const isNamed = ({ verb, aliases = [] }: MethodSpec): boolean =>
+      [verb, ...aliases].some((name) => words.includes(name));
+    const isAll = !methods.some(isNamed);
     const command = program
       .command(noun.name)
       .description(`${noun.summary.charAt(0).toUpperCase()}${noun.summary.slice(1)}.`);
-    for (const method of METHODS.toSorted(byVerb)) {
+    for (const method of methods.toSorted(byVerb)) {
       if (names.has(method.verb)) continue;
       const isNoun = method.verb === noun.name;
       const verb = isNoun ? command : command.command(method.verb);
       for (const alias of method.aliases ?? []) if (!names.has(alias)) verb.alias(alias);
-      addVerb(verb, noun.name, method, tasks?.extend?.[method.verb]);
+      if (isAll || isNoun || isNamed(method)) addVerb(verb, noun.name, method, tasks?.extend?.[method.verb]);
+      else verb.summary(method.summary);
     }
     tasks?.add(command);
   };

@@ -32,11 +32,14 @@ function termOf(command: Command): string {
     : commandTerm(command);
 }
 
-/** The program with the one command of that name; where there is none, with the names of all, for help and hints. */
-export async function programFor(name: string | undefined): Promise<Command> {
+/**
+ * The program with the one command of that name; where there is none, with the names of all, for help and hints.
+ * `words`: the rest of the command line, where only that is to be run.
+ */
+export async function programFor(name: string | undefined, words?: readonly string[]): Promise<Command> {
   const program = bareProgram();
   const found = commandNamed(name);
-  if (found !== undefined) await addWhole(program, found);
+  if (found !== undefined) await addWhole(program, found, words);
   else addNames(program);
   return program;
 }
@@ -48,9 +51,9 @@ export async function wholeProgram(): Promise<Command> {
   return program;
 }
 
-async function addWhole(program: Command, spec: CommandSpec): Promise<void> {
+async function addWhole(program: Command, spec: CommandSpec, words?: readonly string[]): Promise<void> {
   const add = await spec.load();
-  add(program);
+  add(program, words);
   const made = program.commands.at(-1);
   if (made === undefined) return;
   made.helpGroup(`${spec.section}:`).summary(spec.summary);

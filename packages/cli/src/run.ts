@@ -13,7 +13,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const { flags, rest } = takeLeading(argv);
   const words = asHelp(rest);
   try {
-    const program = await programFor(words[0]);
+    const program = await programFor(words[0], words.slice(1));
     program.hook("preAction", async (_, command) => {
       handDown(command, flags);
       showRequests(command.getOptionValue("debug") === true);

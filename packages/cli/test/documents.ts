@@ -123,20 +123,23 @@ const NEEDS: Readonly<Record<string, Needs>> = {
 /** A test for each of the documents that have commands; the paths are patterns below the repository's root. */
 export function testDocuments(paths: readonly string[]): void {
   for (const path of globSync(paths, { cwd: ROOT }).sort()) {
-    const name = relative("docs", path);
     const text = readFileSync(join(ROOT, path), "utf8");
-    if (!/^```sh *$/m.test(text)) continue;
-    const { timeoutMs = DOCUMENT_TIMEOUT_MS } = NEEDS[name] ?? {};
-    test(`${name}: its commands run and print what it shows`, { timeout: timeoutMs + 120_000 }, async (t) => {
-      const missing = await missingPrograms();
-      if (missing.length > 0) return t.skip(`not on this machine: ${missing.join(", ")}`);
-      const blocks = await possible(t, blocksOf(name, text));
-      const stage = await setStage(t, name);
-      const fault = faultOf(name, blocks, await play(blocks, stage));
-      if (fault !== undefined) assert.fail(fault);
-      assert.deepEqual(await unignored(stage.folder), [], "files that git would take: write them to scratch/");
-    });
+    if (/^```sh *$/m.test(text)) testDocument(relative("docs", path), text);
   }
+}
+
+/** A test for a document, by its name below docs/ and its text. */
+export function testDocument(name: string, text: string): void {
+  const { timeoutMs = DOCUMENT_TIMEOUT_MS } = NEEDS[name] ?? {};
+  test(`${name}: its commands run and print what it shows`, { timeout: timeoutMs + 120_000 }, async (t) => {
+    const missing = await missingPrograms();
+    if (missing.length > 0) return t.skip(`not on this machine: ${missing.join(", ")}`);
+    const blocks = await possible(t, blocksOf(name, text));
+    const stage = await setStage(t, name);
+    const fault = faultOf(name, blocks, await play(blocks, stage));
+    if (fault !== undefined) assert.fail(fault);
+    assert.deepEqual(await unignored(stage.folder), [], "files that git would take: write them to scratch/");
+  });
 }
 
 async function setStage(t: TestContext, name: string): Promise<Stage> {

@@ -101,6 +101,8 @@ test("installed for the whole machine, the package has the command, its completi
     "moorage.fish",
     "moorage.ps1",
   ]);
+  assert.match(readFileSync(join(own, "docs/cli.md"), "utf8"), /^#### repos list$/m);
+  assert.match(readFileSync(join(own, "docs/events-reference.md"), "utf8"), /^## `dev\.moorage\..*tag\.created\.v1`$/m);
   const script = await run("moorage", ["completion", "bash"], { env });
   assert.equal(script.stdout, readFileSync(join(own, "completions", "moorage.bash"), "utf8"));
   const line = "moorage repos cre";

@@ -10,6 +10,7 @@ import { sized } from "../../server/test/support/extent.ts";
 import { programFor } from "../src/program.ts";
 import { NOUNS } from "../src/gen/resources.ts";
 import type { ArgumentSpec, MethodSpec } from "../src/resources/spec.ts";
+import { methodsOf } from "../src/resources/method-data.ts";
 import { tasksOf } from "../src/nouns.ts";
 import { environment, LAUNCHER, moorage, startServing, terminate } from "./commands.ts";
 import { openQuick } from "./quick.ts";
@@ -22,8 +23,8 @@ test("every method of the API is a command with help and an example", async () =
     const program = await programFor(noun.name);
     const command = program.commands.find((each) => each.name() === noun.name);
     assert.ok(command, noun.name);
-    const [{ METHODS }, tasks] = await Promise.all([noun.load(), tasksOf(noun.name)]);
-    for (const { verb, method } of METHODS) {
+    const [methods, tasks] = await Promise.all([methodsOf(noun), tasksOf(noun.name)]);
+    for (const { verb, method } of methods) {
       // A command that is made by hand in place of a whole noun, such as `eol`.
       if (command.commands.length === 0 && verb !== noun.name) continue;
       const own: Command | undefined =
@@ -36,7 +37,7 @@ test("every method of the API is a command with help and an example", async () =
       own.configureOutput({ writeOut: (text: string) => (help += text) });
       own.outputHelp();
       assert.match(help, new RegExp(`^Usage: moorage ${noun.name}`), method);
-      // Those that are made by hand have their examples in docs/cli.md, with what they print.
+      // Those that are made by hand have their examples in docs/cli, with what they print.
       const isByHand = own === command || tasks?.names.includes(own.name()) === true;
       if (!isByHand) assert.match(help, /\nExamples?:\n {2}moorage /, method);
       for (const argument of own.registeredArguments)
@@ -71,8 +72,8 @@ test("every command of the API reaches its method", async (t) => {
   const calls: [string, string[]][] = [];
   for (const noun of NOUNS) {
     // Hand-made commands of the same name have tests of their own.
-    const [{ METHODS }, tasks] = await Promise.all([noun.load(), tasksOf(noun.name)]);
-    for (const method of METHODS.filter(({ verb }) => !(tasks?.names ?? []).includes(verb)))
+    const [methods, tasks] = await Promise.all([methodsOf(noun), tasksOf(noun.name)]);
+    for (const method of methods.filter(({ verb }) => !(tasks?.names ?? []).includes(verb)))
       calls.push([method.method, wordsOf(noun.name, method)]);
   }
   assert.ok(calls.length > 90, `${calls.length} methods`);

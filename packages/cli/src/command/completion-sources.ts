@@ -4,7 +4,7 @@
 //     completes(command.options.at(-1), "group")          // after command.option(…)
 //     completes(command.registeredArguments.at(-1), "image") // after command.argument(…)
 // Fixed words are commander's own `choices([...])` and need no mark; `describes` gives them descriptions, or offers
-// words where other text is taken as well. All of it goes into gen/completion.ts, from which completion works without
+// words where other text is taken as well. All of it goes into gen/completion, from which completion works without
 // commander.
 import type { Argument, Option } from "commander";
 

@@ -1,6 +1,6 @@
 // How a command says by its exit code what went wrong.
 
-/** The exit codes of every command; docs/cli.md lists them for users. */
+/** The exit codes of every command; docs/cli/introduction.md lists them for users. */
 export const EXIT = {
   ok: 0,
   /** Anything that no other code names: the server's INVALID_ARGUMENT and INTERNAL too. */

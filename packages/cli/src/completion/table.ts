@@ -1,4 +1,4 @@
-// The table of commands from which completion works: gen/completion.ts, written by scripts/cli-documents.ts.
+// The table of commands from which completion works: gen/completion, made by scripts/cli-documents.ts.
 import type { Source } from "../command/completion-sources.ts";
 
 /** What completes a value: fixed words, each with a description, or a source. */

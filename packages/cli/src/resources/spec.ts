@@ -1,5 +1,4 @@
-// What is known of the API's methods without their descriptors: gen/resources.ts has it, scripts/cli-commands.ts writes
-// it out of proto/.
+// What is known of the API's methods without their descriptors: `npm run generate` makes it out of proto/.
 
 import type { Kind } from "../api/name-kinds.ts";
 
@@ -121,7 +120,8 @@ export interface NounSpec {
   readonly section: Section;
   readonly summary: string;
   readonly aliases?: readonly string[];
-  load(): Promise<{ readonly METHODS: readonly MethodSpec[] }>;
+  /** The JSON of its methods (method-data.ts). */
+  load(): Promise<{ readonly DATA: string }>;
 }
 
 /** The headings of the list of commands, in their order. */

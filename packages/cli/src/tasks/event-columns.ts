@@ -5,7 +5,7 @@ import type { PathOf } from "../api/uid-paths.ts";
 import type { Color } from "../output/color.ts";
 import type { Listing } from "../output/listing.ts";
 
-// The areas that follow what all types of an installation begin with. Source: docs/events-reference.md.
+// The areas that follow what all types of an installation begin with. Source: the options of proto/.
 const AREA = /(?:^|\.)(?:advisory|api|events|registry|scanner|vulnerabilities)\../;
 const SHORT = "sha256:".length + 12;
 

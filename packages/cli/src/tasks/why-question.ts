@@ -8,6 +8,7 @@ import type { Json, JsonObject } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import { NOUNS } from "../gen/resources.ts";
+import { methodsOf } from "../resources/method-data.ts";
 import type { MethodSpec } from "../resources/spec.ts";
 import type { Session, TaskFlags } from "./session.ts";
 
@@ -71,7 +72,7 @@ async function verbOf(word: string): Promise<string | MethodSpec | undefined> {
   const [, nounText, verbText] = /^([a-z-]+)[.: ]([a-z-]+)$/.exec(word) ?? [];
   if (nounText !== undefined) {
     const noun = NOUNS.find(({ name, aliases }) => name === nounText || aliases?.includes(nounText));
-    const methods = noun === undefined ? [] : (await noun.load()).METHODS;
+    const methods = noun === undefined ? [] : await methodsOf(noun);
     return methods.find(({ verb, aliases }) => verb === verbText || aliases?.includes(verbText ?? ""));
   }
   if (!word.includes("Service/")) return undefined;
@@ -82,7 +83,7 @@ async function unknownVerb(word: string): Promise<never> {
   const methods = await allMethods();
   const services = methods.map(({ method }) => method.slice(method.lastIndexOf(".") + 1));
   const nouns = await Promise.all(
-    NOUNS.map(async (noun) => (await noun.load()).METHODS.map(({ verb }) => `${noun.name}.${verb}`)),
+    NOUNS.map(async (noun) => (await methodsOf(noun)).map(({ verb }) => `${noun.name}.${verb}`)),
   );
   const near = nearest(word, [...ACTIONS, ...nouns.flat(), ...services]);
   throw new UsageFailure(`there is no verb ${word}`, {
@@ -94,7 +95,7 @@ async function unknownVerb(word: string): Promise<never> {
 }
 
 async function allMethods(): Promise<MethodSpec[]> {
-  return (await Promise.all(NOUNS.map(async (noun) => (await noun.load()).METHODS))).flat();
+  return (await Promise.all(NOUNS.map(methodsOf))).flat();
 }
 
 async function subjectOf(

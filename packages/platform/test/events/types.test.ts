@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
+import type { DescService } from "@bufbuild/protobuf";
+import * as api from "@moorage/api";
+import { eventTypes } from "../../src/events/types.ts";
 import type { Answer } from "../../../server/test/support/platform.ts";
 import { openTaggedRepo } from "../../../server/test/support/tagged-repo.ts";
 import { apiEmits } from "../../../server/test/support/emitted/by-api.ts";
@@ -9,12 +11,13 @@ import { librariesEmit } from "../../../server/test/support/emitted/by-libraries
 import { registryEmits } from "../../../server/test/support/emitted/by-registry.ts";
 import { openEventFixture, type EmittedEvent, typesOf } from "../../../server/test/support/emitted/events.ts";
 
-// Every event type of docs/events-reference.md is emitted when its change is made, with the group, the subject and the
-// actor; no other type is emitted, no event contains a secret, and a failed change emits none.
+// Every event type of the contract is emitted when its change is made, with the group, the subject and the actor; no
+// other type is emitted, no event contains a secret, and a failed change emits none.
 
-const PREFIX = "dev.moorage.";
-const page = readFileSync(new URL("../../../../docs/events-reference.md", import.meta.url), "utf8");
-const listed = [...page.matchAll(/^## `(.+)`$/gm)].map(([, name = ""]) => name.slice(PREFIX.length));
+const services = Object.values(api).filter(
+  (value) => typeof value === "object" && "kind" in value && value.kind === "service",
+) as DescService[];
+const listed = [...eventTypes(services.flatMap(({ methods }) => methods)).keys()];
 
 const fixture = await openEventFixture();
 const { platform, issuer, emitted, ask } = fixture;

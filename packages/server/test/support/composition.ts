@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { compose, type Composition, type CompositionOptions } from "../../src/boot/compose.ts";
 import { loadConfig } from "../../src/index.ts";
 import type { Database } from "../../../kernel/src/store/index.ts";
-import { databaseEnv, openForWriting } from "./database.ts";
+import { beginMigrated, databaseEnv, openForWriting } from "./database.ts";
 import { UNLIMITED } from "./no-rate-limits.ts";
 
 /** The server's parts, as the program composes them, on a data folder and a port. No jobs run. */
@@ -32,6 +32,7 @@ export async function openComposition(
     ...(await databaseEnv(dataDir)),
     ...env,
   });
+  beginMigrated(dataDir);
   const composition = await compose(config, { ...options, log });
   const { db, close } = openForWriting(dataDir, composition.store);
   return {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { copyFileSync, existsSync } from "node:fs";
 import pg from "pg";
 import { loadConfig } from "../../src/index.ts";
 import {
@@ -17,6 +18,8 @@ const ADMIN_URL = process.env.MOORAGE_TEST_POSTGRES_URL ?? "";
 export const ENGINE: "sqlite" | "postgres" = ADMIN_URL === "" ? "sqlite" : "postgres";
 
 const TEMPLATE = "moorage_template";
+/** An empty, migrated database of SQLite, which `npm test` makes; empty where a test file runs by itself. */
+const SQLITE_TEMPLATE = process.env.MOORAGE_TEST_SQLITE_TEMPLATE ?? "";
 
 /** The settings of the data folder's database, which is made when it is not there. */
 export async function databaseEnv(dataDir: string): Promise<Record<string, string>> {
@@ -28,6 +31,24 @@ export async function databaseEnv(dataDir: string): Promise<Record<string, strin
     if (there.rowCount === 0) await client.query(`create database ${nameOf(dataDir)} template ${TEMPLATE}`);
   });
   return { MOORAGE_DATABASE_URL: url.href, MOORAGE_DATABASE_POOL_SIZE: "4" };
+}
+
+/**
+ * Copies the template to a new data folder, so that a server need not migrate each file of SQLite from the beginning:
+ * for servers of tests that are not about that. A folder that has a database keeps it.
+ */
+export function beginMigrated(dataDir: string): void {
+  const path = databasePath(dataDir);
+  if (ENGINE !== "sqlite" || SQLITE_TEMPLATE === "" || !existsSync(dataDir) || existsSync(path)) return;
+  copyFileSync(SQLITE_TEMPLATE, path);
+}
+
+/** Makes the template of SQLite in a folder. Returns its path. */
+export async function prepareSqliteTemplate(folder: string): Promise<string> {
+  const store = await openStore(loadConfig({ MOORAGE_DATA_DIR: folder }));
+  await store.migrate();
+  await store.close();
+  return databasePath(folder);
 }
 
 /** Removes the data folder's database. */

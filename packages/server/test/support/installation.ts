@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { pino } from "pino";
-import { databaseEnv } from "./database.ts";
+import { beginMigrated, databaseEnv } from "./database.ts";
 import { loadConfig, readBootstrap, signToken, startServer } from "../../src/index.ts";
 import { checkAnswer } from "./openapi.ts";
 import { UNLIMITED } from "./no-rate-limits.ts";
@@ -84,6 +84,7 @@ export async function startInstallation(
     ...(await databaseEnv(dataDir)),
     ...env,
   });
+  beginMigrated(dataDir);
   const server = await startServer(config, { log });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= server.close().then(() => {}));

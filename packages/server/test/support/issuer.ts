@@ -1,6 +1,7 @@
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type JWK, SignJWT } from "jose";
+import { nextRsaKeys } from "./rsa-keys.ts";
 import { listenAnew } from "./unused-port.ts";
 
 /** An OpenID issuer over HTTP on loopback, each of whose answers a test can change. */
@@ -29,7 +30,7 @@ export interface IssuerKey {
 }
 
 export function newKey(kid: string): IssuerKey {
-  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const { privateKey, publicKey } = nextRsaKeys();
   return {
     kid,
     privateKey,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { exportJWK, generateKeyPair } from "jose";
+import { exportJWK } from "jose";
 import { Provider } from "oidc-provider";
+import { nextRsaKeys } from "./rsa-keys.ts";
 import { listenAnew } from "./unused-port.ts";
 
 /** A real OpenID provider (oidc-provider) on loopback whose tokens are JWTs signed with RS256. */
@@ -19,7 +20,7 @@ export async function openProvider(
   subject = "ci",
   claims: Record<string, unknown> = {},
 ): Promise<RealProvider> {
-  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  const { privateKey } = nextRsaKeys();
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
   const server = createServer((request, response) => handle(request, response));
   const url = `http://127.0.0.1:${await listenAnew(server)}`;

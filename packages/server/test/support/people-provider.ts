@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { exportJWK, generateKeyPair } from "jose";
+import { exportJWK } from "jose";
 import { Provider } from "oidc-provider";
+import { nextRsaKeys } from "./rsa-keys.ts";
 import { listenAnew } from "./unused-port.ts";
 import type { Platform } from "./platform.ts";
 
@@ -46,7 +47,7 @@ export async function openPeopleProvider({ groupsByScope = true } = {}): Promise
     claims: {},
     intercept: undefined,
     async rotate() {
-      const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+      const { privateKey } = nextRsaKeys();
       handle = provider({
         ...(await exportJWK(privateKey)),
         kid: `key-${(keys += 1)}`,

@@ -6,7 +6,7 @@ import { compose } from "../../src/boot/compose.ts";
 import type { Work } from "../../../kernel/src/core/work.ts";
 import { type Bootstrap, loadConfig, readBootstrap } from "../../src/index.ts";
 import type { Database } from "../../../kernel/src/store/index.ts";
-import { databaseEnv, dropDatabase } from "./database.ts";
+import { beginMigrated, databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";
 import { checkAnswer } from "./openapi.ts";
 import { UNLIMITED } from "./no-rate-limits.ts";
@@ -126,6 +126,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     ...env,
   };
   const config = loadConfig(settings);
+  beginMigrated(dataDir);
   const server = await compose(config, { clock });
   await server.start();
   const bootstrap = readBootstrap(dataDir);

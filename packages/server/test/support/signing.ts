@@ -3,6 +3,7 @@ import { eventually } from "./eventually.ts";
 import type { Place } from "./catalog/place.ts";
 import { type Artifact, pushArtifact } from "./catalog/push.ts";
 import type { Platform } from "./platform.ts";
+import { nextRsaKeys } from "./rsa-keys.ts";
 
 /** A key pair of somebody who signs. */
 export interface SigningKey {
@@ -15,7 +16,7 @@ export type KeyType = "P-256" | "P-384" | "P-521" | "rsa" | "ed25519";
 export function newKey(type: KeyType = "P-256"): SigningKey {
   const { publicKey, privateKey } =
     type === "rsa"
-      ? generateKeyPairSync("rsa", { modulusLength: 2048 })
+      ? nextRsaKeys()
       : type === "ed25519"
         ? generateKeyPairSync("ed25519")
         : generateKeyPairSync("ec", { namedCurve: type });
