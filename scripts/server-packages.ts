@@ -20,8 +20,8 @@ export const SERVER_PACKAGES: readonly ServerPackage[] = [
     ],
   },
   { name: "platform", layers: [["mail"], ["iam", "processes"], ["events", "auth"], ["webhooks"]] },
-  { name: "registry", layers: [["registry"], ["oci"], ["mirroring"]] },
-  { name: "security", layers: [["trust"], ["security"]] },
+  { name: "registry", layers: [["registry"], ["trust"], ["oci"], ["mirroring"]] },
+  { name: "security", layers: [["security"]] },
   { name: "libraries", layers: [["libraries"]] },
   {
     name: "server",

@@ -1,7 +1,7 @@
 // Which area writes which table: each table belongs to the area whose `tables.ts` declares it, and only that area
 // inserts, updates or deletes its rows.
 
-/** The files of packages/server/src by their paths below it, without comments. */
+/** The files of all packages of the server by their paths below src, without comments. */
 export type Sources = ReadonlyMap<string, string>;
 
 /** A place that writes a table. */

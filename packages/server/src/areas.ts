@@ -15,7 +15,7 @@ import { mirroringArea } from "@moorage/registry/mirroring";
 import { ociArea } from "@moorage/registry/oci";
 import { QUOTA_CHECKS, registryArea, tagsService } from "@moorage/registry/registry";
 import { judgePromotion, securityArea } from "@moorage/security/security";
-import { judgeSignedMoves, trustArea } from "@moorage/security/trust";
+import { judgeSignedMoves, trustArea } from "@moorage/registry/trust";
 import { jobsArea } from "./jobs/area.ts";
 import { operationsArea } from "./operations/area.ts";
 import { pingArea } from "./ping/index.ts";

@@ -5,7 +5,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { Code, failedPrecondition, MoorageError } from "@moorage/kernel/errors";
 import { leaseOn } from "@moorage/kernel/work";
-import { judgeSignedMoves } from "@moorage/security/trust";
+import { judgeSignedMoves } from "../trust/index.ts";
 import { type LocalMirror, localSourceOf, moveTag } from "../registry/index.ts";
 import {
   allowsSparse,

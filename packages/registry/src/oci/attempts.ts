@@ -4,7 +4,7 @@ import { type Resolved, resolveRepository } from "@moorage/kernel/core/image-pat
 import type { TermsDocument } from "@moorage/kernel/core/service";
 import { Code, MoorageError } from "@moorage/kernel/errors";
 import { requireTerms } from "@moorage/platform/iam";
-import { describeHeld, enforced, type JudgeSignedPull } from "@moorage/security/trust";
+import { describeHeld, enforced, type JudgeSignedPull } from "../trust/index.ts";
 import {
   describePassed,
   findTag,

@@ -13,7 +13,7 @@ import type { Awaitable } from "@moorage/kernel/lib/awaitable";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import type { Database } from "@moorage/kernel/store";
 import { withRejectedCaller } from "@moorage/platform/auth";
-import type { JudgeSignedPull } from "@moorage/security/trust";
+import type { JudgeSignedPull } from "../trust/index.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./formats/manifest.ts";

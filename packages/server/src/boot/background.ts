@@ -10,7 +10,7 @@ import type { Mirroring } from "@moorage/registry/mirroring";
 import { startPullPublisher } from "@moorage/registry/oci";
 import { startQuotas } from "@moorage/registry/registry";
 import { feedStates, startCatalogs, startMatching, startScans } from "@moorage/security/security";
-import { startSignatures } from "@moorage/security/trust";
+import { startSignatures } from "@moorage/registry/trust";
 import type { Logger } from "pino";
 import { startJobs } from "../jobs/jobs.ts";
 import type { Api } from "./api.ts";

@@ -11,7 +11,7 @@ import {
 } from "@moorage/registry/oci";
 import { createPullCounter } from "@moorage/registry/registry";
 import { createPullGate, isScanUnderWay } from "@moorage/security/security";
-import { createSignatureGate } from "@moorage/security/trust";
+import { createSignatureGate } from "@moorage/registry/trust";
 import type { Logger } from "pino";
 import { statusJson } from "../transport/status.ts";
 import type { Api } from "./api.ts";

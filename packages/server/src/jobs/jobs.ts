@@ -21,7 +21,7 @@ import {
   removeUnusedScans,
   updateDueFeeds,
 } from "@moorage/security/security";
-import { removeUnusedSignatures } from "@moorage/security/trust";
+import { removeUnusedSignatures } from "@moorage/registry/trust";
 import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
 import { renewVexReferrers, type VexElsewhere } from "./vex-referrers.ts";
 

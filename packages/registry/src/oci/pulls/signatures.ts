@@ -8,7 +8,7 @@ import {
   hurrySignatures,
   isForNow,
   type SignatureVerdict,
-} from "@moorage/security/trust";
+} from "../../trust/index.ts";
 import { isDigest } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
 import type { Exchange } from "../request.ts";

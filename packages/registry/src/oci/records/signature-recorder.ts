@@ -1,5 +1,5 @@
 import type { CommandWriter } from "@moorage/kernel/core/transactor";
-import { holdingHash, isForNow, noteSignaturePull, type SignatureNote } from "@moorage/security/trust";
+import { holdingHash, isForNow, noteSignaturePull, type SignatureNote } from "../../trust/index.ts";
 import { createNoteRecorder, type NoteRecorder } from "./note-recorder.ts";
 
 /** Has events emitted of what policies of signatures make of pulls. */

@@ -4,7 +4,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { basicNeeds, furtherNeeds, isFreeToPull } from "@moorage/registry/oci";
 import { createPullGate } from "@moorage/security/security";
-import { createSignatureGate } from "@moorage/security/trust";
+import { createSignatureGate } from "@moorage/registry/trust";
 import { openCall } from "../open-call.ts";
 import { requireMayAsk } from "./may-ask.ts";
 import { givenSteps, type Wanted } from "./bindings.ts";

@@ -1,6 +1,6 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
-import { endSignatureChecks } from "@moorage/registry/registry";
+import { endSignatureChecks } from "../../registry/index.ts";
 import { type Row, takeAdvisoryLock } from "@moorage/kernel/store";
 import { READING_STATE, VERIFYING } from "../command-options.ts";
 import { relationsOf } from "./relations.ts";

@@ -10,7 +10,7 @@ import {
 import { validate } from "@moorage/kernel/aip/validate";
 import type { Service } from "@moorage/kernel/core/service";
 import { notFound } from "@moorage/kernel/errors";
-import { repos } from "@moorage/registry/registry";
+import { repos } from "../../registry/index.ts";
 import { readEvidence } from "../judging/evidence.ts";
 import { policiesOf } from "../judging/in-force.ts";
 import { enforced, holdingPolicies, isForNow, judge } from "../judging/judge.ts";

@@ -10,7 +10,7 @@ import {
 import type { Service } from "@moorage/kernel/core/service";
 import { notFound } from "@moorage/kernel/errors";
 import { milliseconds, timestamp } from "@moorage/kernel/lib/timestamps";
-import { repos } from "@moorage/registry/registry";
+import { repos } from "../../registry/index.ts";
 import { entryWorth, manifestWorth, type SignerWorth, type Worth } from "./judge.ts";
 import { type AttachedManifest, type AttachedSignatures, signaturesOf } from "./read.ts";
 

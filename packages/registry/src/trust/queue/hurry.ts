@@ -1,7 +1,7 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { ancestorsOf } from "@moorage/kernel/lib/uid";
-import { hurrySignatureChecks } from "@moorage/registry/registry";
+import { hurrySignatureChecks } from "../../registry/index.ts";
 import { takeAdvisoryLock } from "@moorage/kernel/store";
 import { awaitReading } from "../attached/check.ts";
 import { READING_STATE, VERIFYING } from "../command-options.ts";

@@ -15,7 +15,7 @@ import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { failedPrecondition, type FieldViolation, invalidArgument, notFound } from "@moorage/kernel/errors";
 import { milliseconds } from "@moorage/kernel/lib/timestamps";
 import { isWithin, parentOf } from "@moorage/kernel/lib/uid";
-import { repos } from "@moorage/registry/registry";
+import { repos } from "../../registry/index.ts";
 import { notePolicyChange } from "./changes.ts";
 import { exemptions, policies } from "./resource.ts";
 
