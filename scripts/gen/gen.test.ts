@@ -42,7 +42,7 @@ function clone(t: TestContext): string {
       symlinkSync(join(ROOT, folder, name), join(root, folder, name));
   }
   mkdirSync(join(root, "node_modules/@moorage"));
-  for (const name of ["api", "server", "console"])
+  for (const name of readdirSync(join(root, "packages")).filter((each) => each !== "cli"))
     symlinkSync(join(root, "packages", name), join(root, "node_modules/@moorage", name));
   return root;
 }

@@ -150,6 +150,15 @@ const signer = fc.record({
   times: fc.shuffledSubarray(["SIGNATURE_TIME_REGISTRY"]),
 });
 
+const policyOfSignatures = fc.record({
+  description: text,
+  mode: fc.constantFrom("GATE_MODE_PREVIEW", "GATE_MODE_ENFORCE"),
+  on: fc.shuffledSubarray(["SIGNATURE_ACTION_PULL", "SIGNATURE_ACTION_PROMOTE"], { minLength: 1 }),
+  repoPattern: some(word),
+  tagPattern: some(word),
+  eachPlatform: fc.boolean(),
+});
+
 let draws = 0;
 /** A random value; two calls give two. */
 function draw<T>(arbitrary: fc.Arbitrary<T>): T {
@@ -252,7 +261,12 @@ async function random(): Promise<string> {
       ...draw(policyOfLibraries),
     });
     await make("/registry/v2/quotas", place, draw(quotas));
-    await make("/registry/v2/signers", place, { name: draw(name), ...draw(signer) });
+    const signs = await make("/registry/v2/signers", place, { name: draw(name), ...draw(signer) });
+    await make("/registry/v2/signaturePolicies", place, {
+      name: draw(name),
+      ...draw(policyOfSignatures),
+      rules: [{ name: "image", signers: [signs] }],
+    });
     const repo = await make("/registry/v2/repos", place, {
       name: `a${draw(word)}`,
       description: draw(text),

@@ -9,7 +9,7 @@ import { columnsOf, layoutOf } from "./stored-answer.ts";
 const NAMES = ["name", "description"] as const;
 
 test("columns are written in the form in which they are read", () => {
-  const layout = layoutOf(RepoSchema, { without: ["sync_config", "create_time", "uid"] });
+  const layout = layoutOf(RepoSchema, { without: ["sync_config", "deprecation", "create_time", "uid"] });
   const toRow = columnsOf(layout, "repos", [
     ...NAMES,
     "catalog_tier",
@@ -55,7 +55,7 @@ test("flags are 0 and 1, and a message that is not set is null", () => {
 });
 
 test("fieldsOf gives the fields of a row that its message has, and no others", () => {
-  const layout = layoutOf(GroupSchema, { without: ["status", "resource_limits", "create_time", "update_time"] });
+  const layout = layoutOf(GroupSchema, { without: ["status", "resource_limits", "cost_labels", "create_time", "update_time"] });
   const row = { uid: "u", name: "acme", description: "", kind: 1, verified: 1, status: 2 };
   assert.deepEqual(layout.fieldsOf(row), { uid: "u", name: "acme", description: "", kind: 1, verified: true });
   assert.deepEqual(layout.ofRow(row), create(GroupSchema, layout.fieldsOf(row)));

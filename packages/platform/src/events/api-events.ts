@@ -11,6 +11,7 @@ import {
   QuotaSchema,
   ResourceDeletedSchema,
   SessionSchema,
+  SignatureExemptionSchema,
   TagSchema,
 } from "@moorage/api/messages";
 import { milliseconds } from "@moorage/kernel/lib/timestamps";
@@ -60,9 +61,10 @@ function groupOf(typeName: string, uid: string): string {
     case TagSchema.typeName:
     case ExternalGroupRoleMappingSchema.typeName:
     case AdvisoryEventSchema.typeName:
+    case SignatureExemptionSchema.typeName:
     case SessionSchema.typeName:
     case PersonalTokenSchema.typeName:
-      // Their parents are a repo, an identity provider, an advisory and identities.
+      // Their parents are a repo, an identity provider, an advisory, a policy and identities.
       return parentOf(parentOf(uid));
     default:
       return parentOf(uid);

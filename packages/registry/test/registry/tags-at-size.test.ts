@@ -104,7 +104,15 @@ const BY_UPDATE = "SEARCH t USING INDEX tags_update (parent=?)";
 const BY_UID = "SEARCH t USING INDEX sqlite_autoindex_tags_1 (uid>? AND uid<?)";
 const SORTED = "USE TEMP B-TREE FOR ORDER BY";
 const TIES_SORTED = "USE TEMP B-TREE FOR LAST TERM OF ORDER BY";
-const POLICY = ["CORRELATED SCALAR SUBQUERY 1", "SEARCH r USING INDEX repos_policies (uid>? AND uid<?)"];
+// The policy of the repo, its deprecation, and whether there are policies of signatures.
+const POLICY = [
+  "CORRELATED SCALAR SUBQUERY 1",
+  "SEARCH r USING INDEX repos_policies (uid>? AND uid<?)",
+  "CORRELATED SCALAR SUBQUERY 2",
+  "SEARCH r USING INDEX repos_deprecated (uid>? AND uid<?)",
+  "SCALAR SUBQUERY 3",
+  "SEARCH c USING PRIMARY KEY (parent=?)",
+];
 const MANIFEST = "SEARCH m USING INDEX sqlite_autoindex_manifests_1 (repo=? AND digest=?) LEFT-JOIN";
 
 async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> {

@@ -79,6 +79,7 @@ describe("resources and their fields", () => {
         "claimMatch",
         "groupsLeftOut",
         "identityProvider",
+        "uncounted",
       ],
       ["createTime", "updateTime", "lastSeenTime"],
     );

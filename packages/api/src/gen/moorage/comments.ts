@@ -3157,6 +3157,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.ReportUsageRequest": "ReportUsageRequest says which images run.",
   "moorage.registry.v2.ReportUsageRequest.references": "The images.",
   "moorage.registry.v2.ReportUsageRequest.source": "Where they run, such as the name of a cluster.",
+  "moorage.registry.v2.ReportUsageRequest.validate_only": "Whether only to check the call: it is answered as if it was made, and changes nothing.",
   "moorage.registry.v2.ReportUsageResponse": "ReportUsageResponse says what became of a report.",
   "moorage.registry.v2.ReportUsageResponse.recorded": "How many references were noted.",
   "moorage.registry.v2.ReportUsageResponse.unknown": "The positions, from 0, of those that were not: no repo of this path with this manifest, or none for which the caller may report.",

@@ -43,6 +43,7 @@ test("every plain field is printed; unset messages, times and oneof members are 
     groupsLeftOut: "",
     company: "",
     identityProvider: "",
+    uncounted: false,
   });
   assert.equal(jsonWriter(ListReposRequestSchema)(create(ListReposRequestSchema)).includes("name"), false);
 });

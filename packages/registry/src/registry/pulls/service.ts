@@ -1,6 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
-  Capability,
   type ListPullsRequest,
   ListPullsRequestSchema,
   type PullCountSchema,
@@ -16,7 +15,7 @@ import { timeViolations } from "@moorage/kernel/aip/times";
 import { violationsOf } from "@moorage/kernel/aip/validate";
 import type { Call } from "@moorage/kernel/core/call";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
-import { invalidArgument, permissionDenied } from "@moorage/kernel/errors";
+import { invalidArgument } from "@moorage/kernel/errors";
 import { isoTime, milliseconds, timestamp } from "@moorage/kernel/lib/timestamps";
 import { isWithin } from "@moorage/kernel/lib/uid";
 import { imagePaths } from "../image-paths.ts";
@@ -24,6 +23,7 @@ import { coverageMessage, pullCoverage } from "./coverage.ts";
 import { csvOf } from "./csv.ts";
 import { dayOf, dayText } from "./days.ts";
 import { columnsOf, countRows, positionOf, type PullCondition, type PullSum, sumsOf } from "./sums.ts";
+import { requireEventsOf } from "./require-events.ts";
 
 const NEEDS = neededFor(PullsService.method.listPulls);
 const DEFAULT_SIZE = 100;
@@ -92,7 +92,7 @@ async function conditionsOf(call: Call, request: ListPullsRequest): Promise<Pull
   const { roots } = scopeOf(uidp, await call.visible(...NEEDS));
   const named = repoUid === "" ? roots : roots.some((root) => isWithin(repoUid, root)) ? [repoUid] : [];
   if (named.length === 0 && repoUid !== "") await rejectUnlistable(call, NEEDS, repoUid);
-  if (identity !== "" || groupBy.includes(PullGrouping.IDENTITY)) await requireIdentities(call, named);
+  if (identity !== "" || groupBy.includes(PullGrouping.IDENTITY)) await requireEventsOf(call, named);
   return [
     within(named, sql`t.repo`),
     ...(tag === "" ? [] : [sql`t.tag = ${tag}`]),
@@ -101,13 +101,6 @@ async function conditionsOf(call: Call, request: ListPullsRequest): Promise<Pull
     ...(startTime === undefined ? [] : [sql`t.day >= ${dayOf(milliseconds(startTime))}`]),
     ...(endTime === undefined ? [] : [sql`t.day <= ${dayOf(milliseconds(endTime))}`]),
   ];
-}
-
-/** Throws PERMISSION_DENIED unless the caller may list events wherever it asks who pulled: nothing is left out. */
-async function requireIdentities(call: Call, roots: readonly string[]): Promise<void> {
-  for (const root of roots)
-    if (!(await call.may(Capability.CAP_EVENTS_LIST, root)))
-      throw permissionDenied(`who pulled is for those who may list events of ${root}`, { missing: "CAP_EVENTS_LIST" });
 }
 
 function messageOf(sum: PullSum, names: ReadonlyMap<string, string>): PullCount {

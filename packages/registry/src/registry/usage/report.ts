@@ -26,8 +26,7 @@ export async function reportUsage(
     ...request.references.flatMap(({ time }, at) => timeViolations({ [`references[${at}].time`]: time })),
   ];
   if (violations.length > 0) throw invalidArgument(...violations);
-  if ((await call.visible(Capability.CAP_USAGE_REPORT)).length === 0)
-    throw permissionDenied("the caller may report nowhere what runs", { missing: "CAP_USAGE_REPORT" });
+  await requireReporter(call);
   const repos = new Map<string, string | undefined>();
   const unknown: number[] = [];
   for (const [at, { image, digest, time }] of request.references.entries()) {
@@ -42,6 +41,12 @@ export async function reportUsage(
     await noteRunning(call.tx, repo, digest, request.source, call.caller.identity, Math.max(0, Math.floor(seenMs)));
   }
   return { recorded: request.references.length - unknown.length, unknown };
+}
+
+/** Throws PERMISSION_DENIED when the caller may report nowhere what runs. */
+export async function requireReporter(call: Call): Promise<void> {
+  if ((await call.visible(Capability.CAP_USAGE_REPORT)).length === 0)
+    throw permissionDenied("the caller may report nowhere what runs", { missing: "CAP_USAGE_REPORT" });
 }
 
 async function reportableRepo(call: Call, image: string): Promise<string | undefined> {

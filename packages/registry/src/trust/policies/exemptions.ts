@@ -26,7 +26,7 @@ const MAX_PER_POLICY = 1_000;
 const LIST = listOf({
   method: SignatureExemptionsService.method.listSignatureExemptions,
   table: "signature_exemptions",
-  defaultOrder: "create_time desc",
+  defaultOrder: "createTime desc",
   orderBy: sortable("repo", "digest", "tag", "expire_time", "create_time", "uid"),
 });
 

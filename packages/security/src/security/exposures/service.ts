@@ -1,12 +1,12 @@
-import { Capability, ExposuresService, KnowledgeState, ListExposuresRequestSchema } from "@moorage/api/messages";
+import { ExposuresService, KnowledgeState, ListExposuresRequestSchema } from "@moorage/api/messages";
 import { neededFor } from "@moorage/kernel/aip/access";
 import { scopeOf } from "@moorage/kernel/aip/scope";
 import { timeViolations } from "@moorage/kernel/aip/times";
 import { violationsOf } from "@moorage/kernel/aip/validate";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
-import { invalidArgument, permissionDenied } from "@moorage/kernel/errors";
+import { invalidArgument } from "@moorage/kernel/errors";
 import { timestamp } from "@moorage/kernel/lib/timestamps";
-import { coverageMessage, imagePaths, pullCoverage } from "@moorage/registry/registry";
+import { coverageMessage, imagePaths, pullCoverage, requireEventsOf } from "@moorage/registry/registry";
 import { unknownInScope } from "../coverage/scope-summary.ts";
 import { isAnyFeed } from "../coverage/spaces.ts";
 import { listExposures, type ListedExposure } from "./list.ts";
@@ -24,11 +24,7 @@ export function exposuresService({ pageTokenKey }: ServiceContext): Service<type
       ];
       if (violations.length > 0) throw invalidArgument(...violations);
       const scope = scopeOf(request.uidp, await call.visible(...NEEDS));
-      for (const root of scope.roots)
-        if (!(await call.may(Capability.CAP_EVENTS_LIST, root)))
-          throw permissionDenied(`who pulled is for those who may list events of ${root}`, {
-            missing: "CAP_EVENTS_LIST",
-          });
+      await requireEventsOf(call, scope.roots);
       const coverage = coverageMessage(await pullCoverage(call.tx));
       const isFirst = request.pageToken === "";
       // Read before what is found: what is not known then was not looked at.

@@ -1,15 +1,38 @@
-import { AccessStep_Kind as Kind, type Access, GroupInvitesService, Transaction } from "@moorage/api/messages";
+import {
+  AccessStep_Kind as Kind,
+  type Access,
+  ExposuresService,
+  GroupInvitesService,
+  PersonalTokensService,
+  Transaction,
+  UsageService,
+} from "@moorage/api/messages";
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { Call } from "@moorage/kernel/core/call";
 import type { ServiceContext } from "@moorage/kernel/core/service";
 import { Code, MoorageError, notFound, permissionDenied } from "@moorage/kernel/errors";
 import { isWithin } from "@moorage/kernel/lib/uid";
-import { authorize, requestAbout, resourceExists } from "@moorage/platform/auth";
+import { authorize, requestAbout, requireMaker, resourceExists } from "@moorage/platform/auth";
 import { requireTerms, requireWholeToken } from "@moorage/platform/iam";
+import { requireEventsOf, requireReporter } from "@moorage/registry/registry";
 import { type Attempt, attemptAction, type AttemptDeps } from "@moorage/registry/oci";
 import { requireFeedReader } from "@moorage/security/security";
 import { requireOperator } from "../../operations/operator.ts";
 import { isOfInstallation } from "../of-installation.ts";
 import { type ActionQuestion, type KnownMethod, type MethodQuestion, singleName } from "./question.ts";
+
+/** What methods ask of their caller themselves, beside their access rule. */
+const OWN_CHECKS: ReadonlyMap<DescMethod, (subject: Call, rule: Access, place: string) => Promise<void> | void> =
+  new Map<DescMethod, (subject: Call, rule: Access, place: string) => Promise<void> | void>([
+    [GroupInvitesService.method.acceptGroupInvite, requireWholeToken],
+    [PersonalTokensService.method.createPersonalToken, requireMaker],
+    [UsageService.method.reportUsage, requireReporter],
+    [
+      ExposuresService.method.listExposures,
+      async (subject, { capabilities }, place) =>
+        await requireEventsOf(subject, place === "" ? await subject.visible(...capabilities) : [place]),
+    ],
+  ]);
 
 /** The real decision: the kinds of steps that it reached, of which the last one failed when there is an error. */
 export interface Decision {
@@ -36,7 +59,7 @@ export async function decideMethod(
     // The rule of a batch is that of a single request, whose message has the field.
     const desc = rule === method.access ? method.desc : singleOf(method);
     await authorize(desc, rule, subject, requestAbout(desc, rule, place), isAdmin);
-    if (method.desc === GroupInvitesService.method.acceptGroupInvite) requireWholeToken(subject);
+    await OWN_CHECKS.get(method.desc)?.(subject, rule, place);
     if (rule.anonymous) requireFeedReader(subject, publicAdvisories);
     if (isOfInstallation(method)) {
       await requireOperator(subject, installation?.organization, rule.capabilities[0]);

@@ -58,6 +58,10 @@ const OBJECT: Record<string, fc.Arbitrary<unknown>> = {
       { requiredKeys: [] },
     ),
   ),
+  cost_labels: fc.dictionary(
+    TEXT.filter((key) => key !== "__proto__"),
+    TEXT,
+  ),
   resource_limits: fc.dictionary(
     TEXT.filter((key) => key !== "__proto__"),
     fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),

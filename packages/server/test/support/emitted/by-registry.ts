@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pushLayers } from "../catalog/push.ts";
+import { eventually } from "../eventually.ts";
 import { BAD, openGatedRepo, putGateRecords } from "../gated-repo.ts";
 import { pushImage } from "../image.ts";
 import { digestOf, OCI_INDEX } from "../installation.ts";
 import { type Answer, rows } from "../platform.ts";
+import { newPolicy, openSignedRepo } from "../signed-repo.ts";
+import { newKey, newSigner } from "../signing.ts";
 import { openTaggedRepo } from "../tagged-repo.ts";
 import { type EventFixture, parentOf, TAG, type EmittedEvent, typesOf } from "./events.ts";
 
@@ -279,6 +282,46 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
         stale_feeds: [],
         remote_address: "127.0.0.1",
       });
+    }
+  });
+
+  test("policies of signatures emit an event for an image that they keep back, or would", async () => {
+    const repo = await openSignedRepo(platform);
+    const signer = await newSigner(platform, repo.group, "release", [newKey()]);
+    const digest = await repo.push("v1");
+    for (const [mode, type, status] of [
+      ["PREVIEW", "registry.signature_gate.previewed.v1", 200],
+      ["ENFORCE", "registry.signature_gate.rejected.v1", 403],
+    ] as const) {
+      const policy = await newPolicy(platform, repo.group, {
+        mode: `GATE_MODE_${mode}`,
+        rules: [{ signers: [signer] }],
+      });
+      const noted = async (): Promise<string[]> => {
+        const rows = platform.reader.selectFrom("signature_gate_events").select("hash").where("repo", "=", repo.repo);
+        return (await rows.execute()).map(({ hash }) => hash);
+      };
+      const before = await noted();
+      const events = await emitted(async () => {
+        assert.equal((await repo.pull("v1")).status, status);
+        await eventually(async () => JSON.stringify(await noted()) !== JSON.stringify(before));
+      });
+      const [event] = events as [EmittedEvent];
+      assert.deepEqual([events.length, event.type, event.subject, event.group], [1, type, repo.repo, repo.group]);
+      const { user_agent: _, policies, ...body } = withoutTime(event).body;
+      assert.deepEqual(body, {
+        repository: repo.name,
+        repo_id: repo.repo,
+        tag: "v1",
+        digest,
+        action: "pull",
+        remote_address: "127.0.0.1",
+      });
+      const held = (policies as { uid: string; outcome: string }[]).map((each) => [each.uid, each.outcome]);
+      assert.ok(
+        held.some(([uid, outcome]) => uid === policy && outcome === "UNSIGNED"),
+        JSON.stringify(held),
+      );
     }
   });
 
