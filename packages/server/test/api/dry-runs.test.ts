@@ -84,6 +84,18 @@ function comparable({ code, body }: Outcome): Outcome {
   return { code, body: JSON.parse(text.replaceAll(UID, "uid").replaceAll(TIME, "time")) as unknown };
 }
 
+interface FeedNamed {
+  name?: string;
+  feed?: { name: string };
+}
+
+/** A feed is fetched as soon as it is there. Waits until that is over, for a request about a feed that is there. */
+async function firstFetchOf({ name = "", feed }: FeedNamed): Promise<void> {
+  const feeds = callers.platform.reader.selectFrom("feeds").select("attempt_time");
+  const named = feeds.where("name", "=", feed?.name ?? name);
+  await eventually(async () => (await named.execute()).every(({ attempt_time: timeMs }) => timeMs !== null));
+}
+
 const MAX_ATTEMPTS = 8;
 const WAIT_MS = 500;
 
@@ -128,6 +140,7 @@ describe("a dry run of every writing method answers what the call answers, and c
       const request = await make();
       // What the adapter says is not stored by a dry run, nor answered: so it has been asked before.
       if (method === api.ScannersService.method.checkScanner) await byGrpc(method, request, tokens.owner);
+      await firstFetchOf(request as Message & FeedNamed);
       const dry = asDryRun(method, request);
       const bySome = byRest(at % 2 === 0 ? "validateOnly" : "validate_only");
       const first = await changesNothing(async () => [
