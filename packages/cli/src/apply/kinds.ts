@@ -255,4 +255,6 @@ export function kindNamed(name: string): KindSpec | undefined {
 }
 
 /** The kinds whose resources others are below, or are named by, by a path of names. */
-export const NAMED_BY_PATH: ReadonlySet<Kind> = new Set<Kind>(["group", "role", "identity", "provider", "repo"]);
+export const NAMED_BY_PATH: ReadonlySet<Kind> = new Set<Kind>(
+  KIND_SPECS.flatMap(({ parent, references }) => [parent, ...references.flatMap(({ kinds }) => kinds)]),
+);
