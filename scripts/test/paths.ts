@@ -23,8 +23,8 @@ export const DEPENDS_ON_ENGINE = ["src/store/", "test/engines/", "test/events/qu
  * processes that are killed again and again, lost databases, exports, backups and checks of whole installations,
  * imports of feeds, hostile archives, mirrors, packages that are built and installed, documents, programs and browsers
  * that a machine may have, the suite of v1 once more by other names, and most of what starts the command as a program.
- * A file belongs here when it takes more than five seconds of a processor, unless it is about what every method has in
- * common.
+ * A file belongs here when it takes more than about three seconds of a processor, unless it is about what every method
+ * has in common, or the first thing that breaks.
  */
 export const TAKES_LONG = [
   "test/faults/",
@@ -97,6 +97,57 @@ export const TAKES_LONG = [
   "scripts/bundle/",
   "scripts/check-patterns",
   "src/lib/process-pool/",
+  "cli/test/cli.",
+  "cli/test/docker-configure",
+  "cli/test/doctor-server",
+  "cli/test/event-types",
+  "cli/test/loading",
+  "cli/test/output",
+  "cli/test/private-authority",
+  "cli/test/readme",
+  "cli/test/serve-failures",
+  "cli/test/tasks-why",
+  "cli/test/terminal-progress",
+  "src/lib/turns",
+  "test/auth/accounts-change",
+  "test/auth/attacks-",
+  "test/auth/ci-tokens",
+  "test/auth/escalation",
+  "test/auth/personal-token-clients",
+  "test/auth/sign-in-links",
+  "test/events/pulls",
+  "test/mirroring/gated-mirror",
+  "test/oci/access",
+  "test/oci/addresses",
+  "test/oci/first-push",
+  "test/oci/history",
+  "test/oci/pull-cache",
+  "test/oci/time-travel",
+  "test/oci/uploads",
+  "test/trust/hostile-signatures",
+  "test/trust/signed-worlds",
+  "test/libraries/content",
+  "test/libraries/cooldown",
+  "test/libraries/hostile",
+  "test/libraries/images.",
+  "test/libraries/long-fields",
+  "test/libraries/upstreams",
+  "test/security/advisories-admin",
+  "test/security/advisory-findings",
+  "test/security/feed-servers",
+  "test/security/feed-vex",
+  "test/security/gated-unknown",
+  "test/security/scanners",
+  "test/security/scans.",
+  "test/security/vex-referrers",
+  "test/v1/documents",
+  "test/v1/methods",
+  "test/v1/sequences",
+  "test/observe/audit",
+  "server/src/transport/rpc/handler",
+  "test/api/openapi-constraints",
+  "scripts/gen/",
+  "scripts/test/unit",
 ];
 
 /**

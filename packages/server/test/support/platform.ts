@@ -112,7 +112,14 @@ const TERMS = [
 /** `terms`: the content of the file of documents. */
 export async function startPlatform(env: Record<string, string> = {}, terms: unknown = TERMS): Promise<Platform> {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-platform-"));
-  const clock = { offsetMs: 0, nowMs: () => Date.now() + clock.offsetMs };
+  // Never a whole second: one client writes such a time with milliseconds and another without, and texts are compared.
+  const clock = {
+    offsetMs: 0,
+    nowMs: () => {
+      const nowMs = Date.now() + clock.offsetMs;
+      return nowMs % 1_000 === 0 ? nowMs + 1 : nowMs;
+    },
+  };
   const termsFile = join(dataDir, "terms.json");
   writeFileSync(termsFile, JSON.stringify(terms));
   const settings: Record<string, string> = {
