@@ -87,6 +87,7 @@ export const TAKES_LONG = [
   "cli/test/pack",
   "cli/test/personal-tokens",
   "cli/test/pull-token",
+  "cli/test/pulls",
   "cli/test/push-token",
   "cli/test/remote",
   "cli/test/starts",

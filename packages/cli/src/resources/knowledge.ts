@@ -1,5 +1,5 @@
 // What a list of findings says of what is not known.
-import { numberIn, objectIn, objectsIn, textIn } from "../api/json-fields.ts";
+import { isObject, numberIn, objectIn, objectsIn, textIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 
 const FIELDS = [
@@ -17,6 +17,9 @@ export const KNOWLEDGE: Readonly<Record<string, (pages: readonly JsonObject[]) =
   findings: ([first = {}]) => first,
   libraryFindings: libraryKnowledge,
   documents: ([first = {}]) => first,
+  exposures: ([first = {}]) => first,
+  pulls: ([first = {}]) => first,
+  usage: ([first = {}]) => first,
   vulnerabilityMetadata: ([first = {}]) => first,
   resolvedVulnsReports: (pages) => ({ staleFeeds: staleIn(pages) }),
 };
@@ -55,7 +58,23 @@ export function unknownTexts(page: JsonObject): string[] {
     (image) => `not known: ${textIn(image, "digest")}: ${stateIn(image)}: ${textIn(image, "reason")}`,
   );
   const stale = staleText(objectsIn(page, "staleFeeds"));
-  return [...unknown, ...summaryTexts(page), ...libraryTexts(page), ...(stale === "" ? [] : [stale])];
+  return [
+    ...unknown,
+    ...summaryTexts(page),
+    ...pullTexts(page),
+    ...libraryTexts(page),
+    ...(stale === "" ? [] : [stale]),
+  ];
+}
+
+/** Since when pulls are counted, without which a list with none says nothing. */
+function pullTexts(page: JsonObject): string[] {
+  const coverage = page["coverage"];
+  if (!isObject(coverage)) return [];
+  const [since, days] = [textIn(coverage, "since"), numberIn(coverage, "lossyDayCount")];
+  if (since === "") return ["pulls are not counted: nothing is known"];
+  const missing = days === 0 ? "" : `; of ${countOf(days, "day")} since then some are missing`;
+  return [`pulls are counted since ${since}${missing}`];
 }
 
 function summaryTexts(page: JsonObject): string[] {

@@ -467,6 +467,7 @@ test("every table is exported, or left out on purpose", async (t) => {
         "subscription_leases",
         "upstream_fetches",
         "processes",
+        "job_leases",
         "pull_counters",
         "pull_coverage",
       )

@@ -3129,7 +3129,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.Repo.uid": "Identifies the repo and names the groups it is in.",
   "moorage.registry.v2.Repo.update_time": "When it was last changed.",
   "moorage.registry.v2.RepoDeprecation": "RepoDeprecation says that an image is not to be used any longer. Pulls are answered with a warning, and with `block` rejected from the end on.",
-  "moorage.registry.v2.RepoDeprecation.block": "Whether pulls are rejected from the end on; otherwise they go on with a warning.",
+  "moorage.registry.v2.RepoDeprecation.block": "Whether pulls are rejected from the end on. Otherwise they go on with a warning.",
   "moorage.registry.v2.RepoDeprecation.end_time": "When it ends. Absent: it has ended.",
   "moorage.registry.v2.RepoDeprecation.message": "Why, for those who pull it.",
   "moorage.registry.v2.RepoDeprecation.replacement": "The path of the image to use instead, as `acme/team/app`.",

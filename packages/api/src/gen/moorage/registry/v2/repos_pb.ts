@@ -168,7 +168,7 @@ export type RepoDeprecation = Message<"moorage.registry.v2.RepoDeprecation"> & {
   endTime?: Timestamp | undefined;
 
   /**
-   * Whether pulls are rejected from the end on; otherwise they go on with a warning.
+   * Whether pulls are rejected from the end on. Otherwise they go on with a warning.
    *
    * @generated from field: bool block = 4;
    */
