@@ -1,3 +1,4 @@
+import type { Area } from "@moorage/kernel/core/area";
 import { whileFull } from "@moorage/kernel/core/command";
 import {
   commitBlob,
@@ -16,7 +17,7 @@ import { deleteManifest, putManifest, removeTag } from "./manifests/commands.ts"
 import { unlinkRejected } from "./manifests/rejected-push.ts";
 
 /** All commands of the registry. */
-export const ociCommands = [
+export const ociCommands: NonNullable<Area["commands"]> = [
   // What frees space, and what keeps it from being freed too early.
   ...whileFull([
     deleteBlob,
@@ -41,4 +42,4 @@ export const ociCommands = [
   restoreCopy,
   startUpload,
   suspectCopy,
-] as const;
+];

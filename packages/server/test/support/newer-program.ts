@@ -1,9 +1,20 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { TestContext } from "node:test";
 import { NEWEST_VERSION, type openStore, type Store } from "../../../kernel/src/store/index.ts";
+import { SERVER_PACKAGES } from "../../../../scripts/server-packages.ts";
 import type { Config } from "../../src/index.ts";
 
 /** The next version of the program: the sources of today with one more migration. */
@@ -16,8 +27,7 @@ export interface NewerProgram {
   openStore(config: Config): Promise<Store>;
 }
 
-const SERVER = join(import.meta.dirname, "..", "..");
-const ROOT = join(SERVER, "..", "..");
+const ROOT = join(import.meta.dirname, "../../../..");
 const END = "\n];\n\n/** The schema version of this program. */";
 
 /**
@@ -27,17 +37,23 @@ const END = "\n];\n\n/** The schema version of this program. */";
 export function makeNewerProgram(t: TestContext): NewerProgram {
   const folder = mkdtempSync(join(tmpdir(), "moorage-newer-"));
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
-  const server = join(folder, "packages", "server");
-  mkdirSync(join(server, "test", "support"), { recursive: true });
-  cpSync(join(SERVER, "src"), join(server, "src"), { recursive: true });
-  for (const file of ["package.json", "test/support/server-process.ts"]) cpSync(join(SERVER, file), join(server, file));
-  for (const [from, to] of [
-    [ROOT, folder],
-    [SERVER, server],
-  ] as const)
+  const packages = join(folder, "packages");
+  const modules = join(folder, "node_modules");
+  mkdirSync(join(modules, "@moorage"), { recursive: true });
+  for (const name of readdirSync(join(ROOT, "node_modules")).filter((each) => each !== "@moorage"))
+    symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
+  symlinkSync(join(ROOT, "packages/api"), join(modules, "@moorage/api"));
+  for (const { name } of SERVER_PACKAGES) {
+    const [from, to] = [join(ROOT, "packages", name), join(packages, name)];
+    cpSync(join(from, "src"), join(to, "src"), { recursive: true });
+    cpSync(join(from, "package.json"), join(to, "package.json"));
+    symlinkSync(to, join(modules, "@moorage", name));
     if (existsSync(join(from, "node_modules"))) symlinkSync(join(from, "node_modules"), join(to, "node_modules"));
+  }
+  const program = "server/test/support/server-process.ts";
+  cpSync(join(ROOT, "packages", program), join(packages, program));
   const schema = NEWEST_VERSION + 1;
-  const file = join(server, "src", "store", "migrations.ts");
+  const file = join(packages, "kernel/src/store/migrations.ts");
   const text = readFileSync(file, "utf8");
   if (!text.includes(END)) throw new Error("the end of the migrations was not found");
   const migration = `  { version: ${schema}, name: "parcels", statements: ["create table parcels (digest KEY primary key)"] },`;
@@ -47,9 +63,9 @@ export function makeNewerProgram(t: TestContext): NewerProgram {
   );
   return {
     schema,
-    serverProcess: join(server, "test", "support", "server-process.ts"),
+    serverProcess: join(packages, program),
     async openStore(config) {
-      const index = pathToFileURL(join(server, "src", "store", "index.ts")).href;
+      const index = pathToFileURL(join(packages, "kernel/src/store/index.ts")).href;
       const store = (await import(index)) as { openStore: typeof openStore };
       return await store.openStore(config);
     },

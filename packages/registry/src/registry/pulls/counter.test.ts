@@ -32,7 +32,7 @@ function open(t: TestContext, write: () => Promise<void> = async () => {}, max =
   const counter = createPullCounter({
     writer,
     clock: clockOf(() => 5),
-    log: { error() {} },
+    log: { error() {}, warn() {} },
     lost: (count) => void (lost.count += count),
     everyMs: 5,
     maxCounts: max,

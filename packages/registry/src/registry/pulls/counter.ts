@@ -34,7 +34,7 @@ export interface PullCounter {
 export interface PullCounterDeps {
   writer: CommandWriter;
   clock: Pick<Clock, "nowMs" | "agreedMs">;
-  log: { error(fields: object, message: string): void };
+  log: Record<"error" | "warn", (fields: object, message: string) => void>;
   /** Counts pulls that no statistics have. */
   lost(count: number): void;
   /** How often the sums are written, in milliseconds. */
@@ -156,7 +156,11 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
       clearInterval(timer);
       await flushOnce();
       // What came meanwhile; and without what could not be written it does not end as if nothing was lost.
-      if (await flush()) await writer.write(endPullCounter, systemCallNow(clock), { counter });
+      if (!(await flush())) return;
+      // A process of an older version writes nothing any longer: the others then take the day for one with gaps.
+      await writer
+        .write(endPullCounter, systemCallNow(clock), { counter })
+        .catch((error: unknown) => log.warn({ err: error }, "ending the statistics of pulls of this process failed"));
     },
   };
 }
