@@ -37,7 +37,8 @@ export const endLease = command(
   "jobs.endLease",
   async (call: Call, { work, holder, dueInMs }: { work: string; holder: string; dueInMs: number }): Promise<void> => {
     if ((await LEASES.renew(call, { work, holder }, ["work"])) === undefined) return;
-    await LEASES.end(call, { work }, { hold_until: call.agreedMs + dueInMs });
+    // How long a run took is measured in fractions.
+    await LEASES.end(call, { work }, { hold_until: Math.round(call.agreedMs + dueInMs) });
   },
 );
 

@@ -25,7 +25,7 @@ async function openLeases(t: TestContext) {
       ).taken,
     end: (holder: string, nowMs: number) =>
       store.transact((tx) =>
-        endLease.run(openCall(data(nowMs), tx), { work: "sweep", holder, dueInMs: 5000 }, undefined),
+        endLease.run(openCall(data(nowMs), tx), { work: "sweep", holder, dueInMs: 5000.25 }, undefined),
       ),
   };
 }
