@@ -18,7 +18,9 @@ test("a session that is ended elsewhere leads to the sign-in, and back to the pa
   await page.getByRole("heading", { level: 1 }).waitFor();
   const { sessions } = await platform.ok<{ sessions: { uid: string; kind: string }[] }>("GET", "/iam/v2/sessions");
   for (const { uid } of sessions) await platform.ok("DELETE", `/iam/v2/sessions/${uid}`);
-  await page.getByRole("link", { name: "Home", exact: true }).first().click();
+  // Whichever comes first: the next look, or the page's own stream of events, which takes the link away unclicked.
+  const look = page.getByRole("link", { name: "Home", exact: true }).first().click();
+  await Promise.race([look.catch(() => undefined), page.getByText("Your session has ended").waitFor()]);
   await page.getByText("Your session has ended").waitFor();
   await page.getByText("Sign in with an access token").click();
   await page.getByLabel("Access token").fill(await platform.token());
