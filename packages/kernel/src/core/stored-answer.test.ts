@@ -55,7 +55,9 @@ test("flags are 0 and 1, and a message that is not set is null", () => {
 });
 
 test("fieldsOf gives the fields of a row that its message has, and no others", () => {
-  const layout = layoutOf(GroupSchema, { without: ["status", "resource_limits", "cost_labels", "create_time", "update_time"] });
+  const layout = layoutOf(GroupSchema, {
+    without: ["status", "resource_limits", "cost_labels", "create_time", "update_time"],
+  });
   const row = { uid: "u", name: "acme", description: "", kind: 1, verified: 1, status: 2 };
   assert.deepEqual(layout.fieldsOf(row), { uid: "u", name: "acme", description: "", kind: 1, verified: true });
   assert.deepEqual(layout.ofRow(row), create(GroupSchema, layout.fieldsOf(row)));
