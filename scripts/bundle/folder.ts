@@ -26,7 +26,7 @@ export async function bundleFolder({
     return present;
   }
   mkdirSync(bundles, { recursive: true });
-  // Some sources are made out of others.
+  // Some sources are generated from others.
   const { makeIfStale } = await import("../gen/if-stale.ts");
   await makeIfStale(root);
   const folder = join(bundles, fingerprintOf(root));

@@ -15,7 +15,8 @@ import {
 } from "../registry/index.ts";
 import { type PublicSettings, publicMay } from "./anonymous.ts";
 import { isDigest } from "./digests.ts";
-import { checkTagRights, manifestUnknown, neededForTags } from "./manifests/commands.ts";
+import { manifestUnknown } from "./manifests/commands.ts";
+import { checkTagRights, neededForTags } from "./manifests/tag-rights.ts";
 import { neededBy, tagsAbove } from "./manifests/tags-above.ts";
 import { heldManifest, pulledOf } from "./manifests/lookup.ts";
 import { denied, neededToCreate, PULL, pullableRepository, PUSH, repositoryFor, resolveForPush } from "./names.ts";

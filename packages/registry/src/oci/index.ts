@@ -22,7 +22,8 @@ export { correctBlobSize, correctManifestSize, forgetBlob, forgetManifest } from
 export { touchContents } from "./gc/grace-commands.ts";
 export { emitCollection, emitCopy } from "./events.ts";
 export { imageConfigOf } from "./formats/image-config.ts";
-export { allowsSparse, missingReferences, removeStoredManifest, storeManifest } from "./manifests/commands.ts";
+export { removeStoredManifest, storeManifest } from "./manifests/commands.ts";
+export { allowsSparse, missingReferences } from "./manifests/references.ts";
 export { parseManifest, type Reference, type StoredManifest } from "./formats/manifest.ts";
 export { createGateRecorder } from "./records/gate-recorder.ts";
 export { createSignatureRecorder } from "./records/signature-recorder.ts";

@@ -22,7 +22,7 @@ export { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf
 export { type LocalMirror, localSourceOf } from "./local-source.ts";
 export { repoOfReport } from "./repo-of-report.ts";
 export { noteQuotaRejection } from "./quotas/commands.ts";
-export { addContent, quotasAbove, removeContent, removeRepoContent } from "./quotas/content.ts";
+export { addContent, countOfQuotasAbove, quotasAbove, removeContent, removeRepoContent } from "./quotas/content.ts";
 export { requireCount } from "./quotas/counts.ts";
 export { QUOTA_CHECKS } from "./quotas/checks.ts";
 export { quotaOfError, quotaWords } from "./quotas/errors.ts";

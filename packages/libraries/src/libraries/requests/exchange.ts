@@ -34,7 +34,7 @@ export interface LibraryDeps {
     exchanger: Pick<Exchanger, "registryCaller">;
     refreshTokens: Pick<RefreshTokens, "read">;
   };
-  /** What groups get from the registries of others. */
+  /** What groups get from other registries. */
   upstreams: Pick<Upstreams, "documents" | "files" | "changed">;
   /** Where large documents are read. */
   reading: Reading;

@@ -3,31 +3,29 @@ import { audit } from "@moorage/kernel/audit";
 import type { Call } from "@moorage/kernel/core/call";
 import { command, type Sharing } from "@moorage/kernel/core/command";
 import { isImageConfigType } from "@moorage/kernel/core/media-types";
-import { type RawBuilder, sql } from "kysely";
 import {
   addContent,
   type Attacher,
   attacherOf,
   checkAttachments,
   checkAttachmentsBy,
+  countOfQuotasAbove,
   deleteTag,
   moveTag,
   NO_ATTACHER,
-  policyOf,
-  quotasAbove,
   removeContent,
 } from "../../registry/index.ts";
 import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
 import { startGraceAround } from "../gc/grace-commands.ts";
+import { CHUNK, heldReferences, requiredOf } from "./references.ts";
+import { checkTagRights } from "./tag-rights.ts";
 import { type TagsAbove, tagsAbove } from "./tags-above.ts";
-import type { ParsedManifest, StoredManifest } from "../formats/manifest.ts";
-import { denied, lackingOf, resolveForPush, repositoryFor } from "../names.ts";
+import type { StoredManifest } from "../formats/manifest.ts";
+import { resolveForPush, repositoryFor } from "../names.ts";
 import { emitDelete, emitPush } from "../events.ts";
 import { pushCommand } from "../push-command.ts";
 
-// The number of rows in one statement: below every engine's limit of parameters.
-const CHUNK = 500;
 /** The references of a manifest that shares its transaction, at most. */
 const MOST_SHARED = 200;
 
@@ -178,7 +176,7 @@ async function insertManifest(
     .insertInto("manifests")
     .values(row)
     .onConflict((on) => on.columns(["repo", "digest"]).doNothing())
-    .returning(countOfQuotas(repo).as("quotas"))
+    .returning(countOfQuotasAbove(repo).as("quotas"))
     .executeTakeFirst();
   // A repeated push has the same bytes and so the same references.
   const isNew = made !== undefined;
@@ -207,10 +205,6 @@ async function insertManifest(
   return { isNew, warning };
 }
 
-function countOfQuotas(repo: string): RawBuilder<number> {
-  return sql`(select count(*) from quotas where uid in (${sql.join(quotasAbove(repo).parameters)}))`;
-}
-
 /**
  * Whether its layers are to be read. An artifactType may say anything: clients run what has the configuration of an
  * image. One that is attached to another manifest and says that it is something else is left out.
@@ -235,113 +229,6 @@ async function vouchFor(call: Call, repo: string, digest: string, { identity }: 
     .where("may_advise", "=", 0)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
-}
-
-/**
- * The digests that the repo lacks of those a manifest needs: manifests that an index names only unless it may be
- * sparse.
- */
-async function requiredOf(
-  call: Call,
-  repo: string,
-  { references }: Pick<ParsedManifest, "references">,
-  held: Map<string, number>,
-): Promise<string[]> {
-  const lacking = references.filter(({ digest }) => !held.has(digest));
-  const isSparse = lacking.some(({ kind }) => kind === "manifest") && (await allowsSparse(call, repo));
-  return lacking.filter(({ kind }) => kind === "blob" || !isSparse).map(({ digest }) => digest);
-}
-
-/** Whether the repo's policy accepts an index without the manifests that it names. */
-export async function allowsSparse(call: Call, repo: string): Promise<boolean> {
-  const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
-  return policyOf(row?.tag_policy ?? null).allowsSparse;
-}
-
-/**
- * Throws DENIED unless the caller may create those of the tags that are new and update those that move. The error lists
- * both rights where both are lacking, so that it does not reveal which tags exist.
- */
-export async function checkTagRights(call: Call, repo: string, pushed: PushedTags): Promise<void> {
-  if (pushed.tags.length === 0) return;
-  const needed = await neededForTags(call, repo, pushed);
-  const lacking = await lackingOf(call, repo, TAG_RIGHTS);
-  if (needed.some((capability) => lacking.includes(capability))) throw denied(call, pushed.name, lacking);
-}
-
-type PushedTags = Pick<PutManifestInput, "name" | "tags" | "digest">;
-const TAG_RIGHTS: readonly Capability[] = [Capability.CAP_TAG_CREATE, Capability.CAP_TAG_UPDATE];
-
-/** The capabilities that tags of a push need: one for those that are new, one for those that move. */
-export async function neededForTags(
-  call: Call,
-  repo: string,
-  { tags, digest }: Omit<PushedTags, "name">,
-): Promise<Capability[]> {
-  if (tags.length === 0) return [];
-  const known = await call.tx
-    .selectFrom("tags")
-    .select(["name", "digest"])
-    .where("parent", "=", repo)
-    .where("name", "in", tags)
-    .execute();
-  return [
-    ...(known.length < tags.length ? [Capability.CAP_TAG_CREATE] : []),
-    ...(known.some((tag) => tag.digest !== digest) ? [Capability.CAP_TAG_UPDATE] : []),
-  ];
-}
-
-/** The digests among the references that the repo does not hold. */
-export async function missingReferences(
-  call: Call,
-  repo: string,
-  manifest: Pick<ParsedManifest, "references">,
-): Promise<string[]> {
-  const held = await heldReferences(call, repo, manifest);
-  return manifest.references.map(({ digest }) => digest).filter((digest) => !held.has(digest));
-}
-
-/** The size in bytes of each of the references that the repo holds, by digest. */
-async function heldReferences(
-  call: Call,
-  repo: string,
-  { references }: Pick<ParsedManifest, "references">,
-): Promise<Map<string, number>> {
-  const held = new Map<string, number>();
-  for (const kind of ["blob", "manifest"] as const) {
-    const digests = references.filter((reference) => reference.kind === kind).map((reference) => reference.digest);
-    for (let at = 0; at < digests.length; at += CHUNK) {
-      const some = digests.slice(at, at + CHUNK);
-      const rows = kind === "blob" ? await heldBlobs(call, repo, some) : await heldManifests(call, repo, some);
-      for (const { digest, size } of rows) held.set(digest, size);
-    }
-  }
-  return held;
-}
-
-async function heldBlobs({ tx }: Call, repo: string, digests: string[]): Promise<{ digest: string; size: number }[]> {
-  return await tx
-    .selectFrom("repo_blobs as l")
-    .innerJoin("blobs as b", "b.digest", "l.digest")
-    .select(["b.digest", "b.size"])
-    .where("l.repo", "=", repo)
-    .where("l.digest", "in", digests)
-    // What is known to be lost must be sent again.
-    .where("b.suspect_time", "is", null)
-    .execute();
-}
-
-async function heldManifests(
-  { tx }: Call,
-  repo: string,
-  digests: string[],
-): Promise<{ digest: string; size: number }[]> {
-  return await tx
-    .selectFrom("manifests")
-    .select(["digest", "size"])
-    .where("repo", "=", repo)
-    .where("digest", "in", digests)
-    .execute();
 }
 
 /**

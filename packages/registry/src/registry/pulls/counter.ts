@@ -77,7 +77,7 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
       known.lastMs = Math.max(known.lastMs, pulls.lastMs);
     } else if (counts.size < maxCounts) counts.set(key, pulls);
     else {
-      // A layer is no pull of its own, but its bytes are missing in the sums as well.
+      // A layer does not count as a pull, but its bytes are missing from the sums, too.
       lost.set(pulls.day, (lost.get(pulls.day) ?? 0) + pulls.count);
       deps.lost(Math.max(1, pulls.count));
     }

@@ -1,6 +1,7 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { ancestorsOf } from "@moorage/kernel/lib/uid";
 import { type Database, type Row, select } from "@moorage/kernel/store";
+import { type RawBuilder, sql } from "kysely";
 import { noteFall, noteRise } from "./crossings.ts";
 import { quotaExceeded } from "./errors.ts";
 import { isCounted, levelOf } from "./levels.ts";
@@ -28,6 +29,11 @@ const CHUNK = 500;
 export function quotasAbove(place: string): { text: string; parameters: string[] } {
   const parameters = ancestorsOf(place);
   return { text: `(select count(*) from quotas where uid in (${marks(parameters)}))`, parameters };
+}
+
+/** The same for the query builder. */
+export function countOfQuotasAbove(place: string): RawBuilder<number> {
+  return sql`(select count(*) from quotas where uid in (${sql.join(ancestorsOf(place))}))`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { isCounted, type Used } from "./levels.ts";
 
 const limitOf = (limit: number | null): { value?: bigint } => (limit === null ? {} : { value: BigInt(limit) });
 
-/** A quota without what is used of it: that is no part of its row alone. */
+/** A quota without its usage: repos, tags and libraries are counted elsewhere. */
 export function quotaInit(row: Row<"quotas">): MessageInitShape<typeof QuotaSchema> {
   const { uid, soft_percent, state, create_time, update_time } = row;
   return {

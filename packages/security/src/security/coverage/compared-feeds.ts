@@ -18,7 +18,7 @@ export async function comparedFeeds(tx: Database): Promise<ComparedFeed[]> {
     .execute();
 }
 
-/** The feeds, and their states of key spaces, each read once: for what is said of many images together. */
+/** The feeds, and what they cover in each key space, read once for all images that are looked at together. */
 export class FeedStates {
   readonly #tx: Database;
   #feeds: Promise<ComparedFeed[]> | undefined;

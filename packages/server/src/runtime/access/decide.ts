@@ -21,18 +21,19 @@ import { requireOperator } from "../../operations/operator.ts";
 import { isOfInstallation } from "../of-installation.ts";
 import { type ActionQuestion, type KnownMethod, type MethodQuestion, singleName } from "./question.ts";
 
+type OwnCheck = (subject: Call, rule: Access, place: string) => Promise<void> | void;
+
 /** What methods ask of their caller themselves, beside their access rule. */
-const OWN_CHECKS: ReadonlyMap<DescMethod, (subject: Call, rule: Access, place: string) => Promise<void> | void> =
-  new Map<DescMethod, (subject: Call, rule: Access, place: string) => Promise<void> | void>([
-    [GroupInvitesService.method.acceptGroupInvite, requireWholeToken],
-    [PersonalTokensService.method.createPersonalToken, requireMaker],
-    [UsageService.method.reportUsage, requireReporter],
-    [
-      ExposuresService.method.listExposures,
-      async (subject, { capabilities }, place) =>
-        await requireEventsOf(subject, place === "" ? await subject.visible(...capabilities) : [place]),
-    ],
-  ]);
+const OWN_CHECKS: ReadonlyMap<DescMethod, OwnCheck> = new Map<DescMethod, OwnCheck>([
+  [GroupInvitesService.method.acceptGroupInvite, requireWholeToken],
+  [PersonalTokensService.method.createPersonalToken, requireMaker],
+  [UsageService.method.reportUsage, requireReporter],
+  [
+    ExposuresService.method.listExposures,
+    async (subject, { capabilities }, place) =>
+      await requireEventsOf(subject, place === "" ? await subject.visible(...capabilities) : [place]),
+  ],
+]);
 
 /** The real decision: the kinds of steps that it reached, of which the last one failed when there is an error. */
 export interface Decision {

@@ -1,4 +1,4 @@
-// Documents and archives of libraries: those of registries of others, and those that clients send.
+// Documents and archives of libraries: those of other registries, and those that clients send.
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { publishDocument } from "../npm.ts";
@@ -193,7 +193,7 @@ function listOf(files: number): (path: string) => UpstreamBody | undefined {
   };
 }
 
-/** Documents of registries of others. */
+/** Documents of other registries. */
 const FROM_UPSTREAMS: readonly HeavyInput[] = [
   asked({
     title: "an npm packument of 55 MiB",
