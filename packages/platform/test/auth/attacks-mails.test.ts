@@ -152,7 +152,6 @@ test("one person asks for fifty mails a day, and all of an organization for two 
 test("whoever may not invite or change people has no mail sent, and learns nothing of who is there", async () => {
   const { identity, browser } = await newAccount(platform, "here@example.com");
   const token = await browser.token();
-  const before = mail.asked.length;
   assert.equal((await inviteTo("eve@example.com", { token })).status, 403);
   const known = await recoveryOf(identity, "here@example.com", token);
   const guessed = await recoveryOf(`${"0".repeat(40)}`, "here@example.com", token);
@@ -165,7 +164,11 @@ test("whoever may not invite or change people has no mail sent, and learns nothi
   const other = (await platform.ok("POST", "/iam/v2/groups", { name: "elsewhere" })).uid;
   const owner = await platform.token(await platform.identity(other, "owner"));
   assert.deepEqual(strip(await recoveryOf(identity, "here@example.com", owner), identity), strip(known, identity));
-  assert.equal(mail.asked.length, before);
+  // Mails that others asked for may still be on their way: what counts is whether these two were queued or sent.
+  const addresses = ["eve@example.com", "here@example.com"];
+  const queued = await platform.reader.selectFrom("mails").select("address").where("address", "in", addresses).execute();
+  assert.deepEqual(queued, []);
+  assert.deepEqual(addresses.filter((address) => mail.asked.includes(address)), []);
 });
 
 test("the link of a mail that somebody else read works once, and the one who comes second sees that", async () => {
