@@ -56,3 +56,6 @@ export const AREAS: readonly Area[] = [
 
 /** What all areas keep below resources of others. */
 export const BELOW = allBelow(AREAS.flatMap(({ below }) => below ?? []));
+
+/** What all areas have on `/metrics`. */
+export const METRICS = AREAS.flatMap(({ metrics }) => metrics ?? []);

@@ -2,6 +2,8 @@ import type { Secrets } from "../lib/secrets.ts";
 import type { Database, TableDeclaration } from "../store/index.ts";
 import type { Below } from "./call.ts";
 import type { Command } from "./command.ts";
+import type { Job, JobContext } from "./job.ts";
+import type { AreaMetrics } from "./metrics.ts";
 import type { RowCheck } from "./row-check.ts";
 import type { ServedService, TermsDocument } from "./service.ts";
 
@@ -36,6 +38,10 @@ export interface Area {
   readonly services?: readonly ServedService[];
   /** Its writes. */
   readonly commands?: readonly Command<never, unknown, AreaContext>[];
+  /** What one process does periodically for the whole installation. */
+  jobs?(context: JobContext): readonly Job[];
+  /** What it has on `/metrics`. */
+  readonly metrics?: readonly AreaMetrics<unknown>[];
   /** Seals its secrets again that are sealed with an older key, and those that are not sealed. */
   reseal?(tx: Database, secrets: Secrets): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 import type { ContentFault } from "../blobs/index.ts";
-import { beginAtZero } from "./zeros.ts";
+import { beginAtZero } from "../core/zeros.ts";
 
 /** Metrics of stored content that is not as it should be. */
 export interface ContentMetrics {

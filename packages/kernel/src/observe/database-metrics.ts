@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import { beginAtZero } from "./zeros.ts";
+import { beginAtZero } from "../core/zeros.ts";
 
 /** The load of the database, read at each scrape. */
 interface DatabaseGauges {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import { beginAtZero } from "./zeros.ts";
+import { beginAtZero } from "../core/zeros.ts";
 
 /** Metrics of answers that are made in other processes. */
 export interface LargeMetrics {

@@ -1,19 +1,10 @@
-import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { AreaMetrics, MetricMaker } from "../core/metrics.ts";
 import { type AuditMetrics, auditMetrics } from "./audit-metrics.ts";
-import { type BlockMetrics, blockMetrics } from "./block-metrics.ts";
-import { type CatalogMetrics, catalogMetrics } from "./catalog-metrics.ts";
 import { type DatabaseMetrics, databaseMetrics } from "./database-metrics.ts";
 import { type ContentMetrics, contentMetrics } from "./content-metrics.ts";
-import { type EventMetrics, eventMetrics } from "./event-metrics.ts";
-import { type FeedMetrics, feedMetrics } from "./feed-metrics.ts";
-import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
 import { type GoldenSignals, goldenSignals } from "./golden-signals.ts";
 import { type LargeMetrics, largeMetrics } from "./large-metrics.ts";
-import { type LibraryMetrics, libraryMetrics } from "./library-metrics.ts";
-import { type MatchingMetrics, matchingMetrics } from "./matching-metrics.ts";
-import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
-import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
-import { type ScanMetrics, scanMetrics } from "./scan-metrics.ts";
 import { type SchemaMetrics, schemaMetrics } from "./schema-metrics.ts";
 import { type StorageMetrics, storageMetrics } from "./storage-metrics.ts";
 
@@ -26,17 +17,7 @@ export type Snapshot = object[];
 /** All metrics of one server. */
 export interface Metrics {
   audit: AuditMetrics;
-  catalogs: CatalogMetrics;
-  events: EventMetrics;
-  blocks: BlockMetrics;
   large: LargeMetrics;
-  feeds: FeedMetrics;
-  gc: GcMetrics;
-  matching: MatchingMetrics;
-  libraries: LibraryMetrics;
-  mirror: MirrorMetrics;
-  pulls: PullMetrics;
-  scans: ScanMetrics;
   schema: SchemaMetrics;
   storage: StorageMetrics;
   http: GoldenSignals;
@@ -46,6 +27,8 @@ export interface Metrics {
   limited(handler: string, kind: string): void;
   database: GoldenSignals & DatabaseMetrics;
   blobs: GoldenSignals & ContentMetrics & { read(bytes: number): void; written(bytes: number): void };
+  /** Those that an area declares. Throws for what was not named when the metrics were created. */
+  of<T>(declared: AreaMetrics<T>): T;
   snapshot(): Promise<Snapshot>;
 }
 
@@ -54,9 +37,9 @@ export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /**
  * Registers the metrics of one server. Servers in one process count separately; metrics of the process are in the
- * snapshot of each.
+ * snapshot of each. `declared`: those of the areas.
  */
-export function createMetrics(version: string): Metrics {
+export function createMetrics(version: string, declared: readonly AreaMetrics<unknown>[]): Metrics {
   const registry = new Registry();
   setBuildInfo(registry, version);
   const limited = new Counter({
@@ -65,20 +48,12 @@ export function createMetrics(version: string): Metrics {
     labelNames: [HANDLER_LABEL, "kind"],
     registers: [registry],
   });
-  const libraries = libraryMetrics(registry);
-  const mirror = mirrorMetrics(registry);
-  const gc = gcMetrics(registry);
   const audit = auditMetrics(registry);
-  const blocks = blockMetrics(registry);
   const large = largeMetrics(registry);
-  const catalogs = catalogMetrics(registry);
-  const feeds = feedMetrics(registry);
-  const matching = matchingMetrics(registry);
-  const pulls = pullMetrics(registry);
-  const scans = scanMetrics(registry);
   const schema = schemaMetrics(registry);
   const storage = storageMetrics(registry);
-  const events = eventMetrics(registry);
+  const maker = makerOf(registry);
+  const ofAreas = new Map(declared.map((each) => [each, each.register(maker)]));
   const common = processRegistry();
   const metrics = {
     http: goldenSignals({
@@ -103,21 +78,15 @@ export function createMetrics(version: string): Metrics {
   };
   return {
     ...metrics,
-    libraries,
-    mirror,
-    gc,
-    feeds,
     audit,
-    blocks,
     large,
-    catalogs,
-    matching,
-    pulls,
-    scans,
     schema,
     storage,
-    events,
     limited: (handler, kind) => limited.inc({ [HANDLER_LABEL]: handler, kind }),
+    of<T>(one: AreaMetrics<T>): T {
+      if (!ofAreas.has(one)) throw new Error("metrics that no area declares");
+      return ofAreas.get(one) as T;
+    },
     snapshot: async () => {
       const ofProcess = (await common.getMetricsAsJSON()).map((metric) =>
         metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric,
@@ -128,6 +97,15 @@ export function createMetrics(version: string): Metrics {
         ...ofProcess,
       ];
     },
+  };
+}
+
+function makerOf(registry: Registry): MetricMaker {
+  const registers = [registry];
+  return {
+    counter: (options) => new Counter({ ...options, registers }),
+    gauge: (options) => new Gauge({ ...options, registers }),
+    histogram: (options) => new Histogram({ ...options, registers }),
   };
 }
 

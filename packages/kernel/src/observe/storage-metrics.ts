@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { StorageFault } from "../errors.ts";
-import { sharedReading } from "./shared-reading.ts";
+import { sharedReading } from "../core/shared-reading.ts";
 
 /** Metrics of what keeps the storage from its work. */
 export interface StorageMetrics {

@@ -18,6 +18,9 @@ import { artifactPoliciesService } from "./policies/service.ts";
 import { LIBRARY_TABLES } from "./tables.ts";
 import { resealUpstreams } from "./upstreams/credentials.ts";
 import { upstreamsService } from "./upstreams/service.ts";
+import { blockMetrics } from "./blocks/metrics.ts";
+import { libraryJobs } from "./jobs.ts";
+import { libraryMetrics } from "./upstreams/metrics.ts";
 
 export const librariesArea: Area = {
   name: "libraries",
@@ -46,4 +49,6 @@ export const librariesArea: Area = {
     served(LibraryFindingsService, libraryFindingsService),
   ],
   commands: libraryCommands,
+  jobs: libraryJobs,
+  metrics: [blockMetrics, libraryMetrics],
 };

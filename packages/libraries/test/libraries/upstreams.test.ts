@@ -8,7 +8,7 @@ import { clockOf } from "../../../kernel/src/lib/clock.ts";
 import { createSecrets } from "../../../kernel/src/lib/secrets.ts";
 import { newUid } from "../../../kernel/src/lib/uid.ts";
 import { credentialPlace, resealUpstreams } from "../../src/libraries/upstreams/credentials.ts";
-import { removeUnusedUpstreamDocuments } from "../../src/libraries/index.ts";
+import { removeUnusedUpstreamDocuments } from "../../src/libraries/upstreams/retention.ts";
 import { foundBy } from "../../../server/test/support/fsck.ts";
 import { openComposition } from "../../../server/test/support/composition.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "../../../server/test/support/database.ts";

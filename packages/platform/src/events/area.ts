@@ -8,6 +8,8 @@ import { eventsService } from "./feed/service.ts";
 import { resealSubscriptions } from "./subscriptions/secrets.ts";
 import { subscriptionsService } from "./subscriptions/service.ts";
 import { EVENT_TABLES } from "./tables.ts";
+import { eventMetrics } from "./metrics.ts";
+import { eventJobs } from "./jobs.ts";
 
 export const eventsArea: Area = {
   name: "events",
@@ -20,4 +22,6 @@ export const eventsArea: Area = {
     served(DeliveriesService, deliveriesService),
   ],
   commands: eventCommands,
+  jobs: eventJobs,
+  metrics: [eventMetrics],
 };

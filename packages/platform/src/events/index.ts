@@ -26,7 +26,7 @@ export {
   type PulledContent,
 } from "./pulls.ts";
 export { backlogs, dueSubscriptions, hasOutbox } from "./deliveries/due.ts";
-export { eventRetention } from "./retention.ts";
+export { type EventMetrics, eventMetrics } from "./metrics.ts";
 export { startHistoryWatch } from "./history-watch.ts";
 export { createSinkCheck } from "./subscriptions/sink-check.ts";
 export { subscriptionPlace } from "./subscriptions/secrets.ts";

@@ -2,6 +2,7 @@ import type { Area } from "@moorage/kernel/core/area";
 import { cancelMails, MAIL_STATE, mailPlace } from "./outbox.ts";
 import { mailCommands } from "./queue.ts";
 import { MAIL_TABLES } from "./tables.ts";
+import { mailJobs } from "./jobs.ts";
 
 export const mailArea: Area = {
   name: "mail",
@@ -20,4 +21,5 @@ export const mailArea: Area = {
     }
   },
   commands: mailCommands,
+  jobs: mailJobs,
 };

@@ -2,7 +2,6 @@
 export { examineMailServer } from "./examine.ts";
 export { mailArea } from "./area.ts";
 export { cancelMails, enqueueMail, mailsAbout, requireMailable, type ShownMail } from "./outbox.ts";
-export { removeOldMails } from "./queue.ts";
 export { startMails } from "./runner.ts";
 export type { MailFault } from "./smtp.ts";
 export { type SmtpSettings, smtpOf } from "./settings.ts";

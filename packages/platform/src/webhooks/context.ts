@@ -2,7 +2,7 @@ import type { Config } from "@moorage/kernel/config";
 import type { Transactor } from "@moorage/kernel/core/transactor";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import type { Secrets } from "@moorage/kernel/lib/secrets";
-import type { EventMetrics } from "@moorage/kernel/observe";
+import type { EventMetrics } from "../events/index.ts";
 import type { Database } from "@moorage/kernel/store";
 import type { Tokens } from "../auth/index.ts";
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newUid } from "../../../kernel/src/lib/uid.ts";
-import { eventRetention, expireEvents } from "../../src/events/index.ts";
+import { expireEvents } from "../../src/events/index.ts";
+import { eventRetention } from "../../src/events/retention.ts";
 import { openEventQueue, outcome } from "../../../server/test/support/event-queue.ts";
 
 // The removal of old deliveries and events. Times are in days.

@@ -2,6 +2,7 @@ import type { Area } from "@moorage/kernel/core/area";
 import { mirrorCommands } from "./commands.ts";
 import { belowRepo, resealMirrors } from "./rows.ts";
 import { MIRRORING_TABLES } from "./tables.ts";
+import { mirrorMetrics } from "./metrics.ts";
 
 export const mirroringArea: Area = {
   name: "mirroring",
@@ -9,4 +10,5 @@ export const mirroringArea: Area = {
   below: { repo: belowRepo },
   reseal: resealMirrors,
   commands: mirrorCommands,
+  metrics: [mirrorMetrics],
 };

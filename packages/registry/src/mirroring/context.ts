@@ -3,7 +3,7 @@ import type { Secrets } from "@moorage/kernel/lib/secrets";
 import type { BlobStore } from "@moorage/kernel/blobs";
 import type { CallData } from "@moorage/kernel/core/call";
 import type { Config } from "@moorage/kernel/config";
-import type { MirrorMetrics } from "@moorage/kernel/observe";
+import type { MirrorMetrics } from "./metrics.ts";
 import type { Transactor } from "@moorage/kernel/core/transactor";
 import { systemCallNow } from "@moorage/kernel/core/system-call";
 

@@ -8,6 +8,7 @@ import { createSources } from "./sources.ts";
 import { type MirrorScheduler, startScheduler } from "./scheduler.ts";
 
 export { mirroringArea } from "./area.ts";
+export { mirrorMetrics } from "./metrics.ts";
 
 /** Copies images from other registries. */
 export interface Mirroring {

@@ -3,6 +3,9 @@ import { removeRepoContent } from "../registry/index.ts";
 import { OCI_CHECKS } from "./checks.ts";
 import { ociCommands } from "./commands.ts";
 import { OCI_TABLES } from "./tables.ts";
+import { gcMetrics } from "./gc/metrics.ts";
+import { ociJobs } from "./jobs.ts";
+import { pullMetrics } from "./records/metrics.ts";
 
 export const ociArea: Area = {
   name: "oci",
@@ -19,4 +22,6 @@ export const ociArea: Area = {
   },
   checks: OCI_CHECKS,
   commands: ociCommands,
+  jobs: ociJobs,
+  metrics: [gcMetrics, pullMetrics],
 };

@@ -9,7 +9,6 @@ export {
   isFreeToPull,
 } from "./attempts.ts";
 export { isRepositoryName } from "./digests.ts";
-export { cleanUploads } from "./blobs/stale-uploads.ts";
 export { collectGarbage } from "./gc/collect.ts";
 
 export type { Collected } from "./gc/collection.ts";
@@ -25,6 +24,7 @@ export { imageConfigOf } from "./formats/image-config.ts";
 export { removeStoredManifest, storeManifest } from "./manifests/commands.ts";
 export { allowsSparse, missingReferences } from "./manifests/references.ts";
 export { parseManifest, type Reference, type StoredManifest } from "./formats/manifest.ts";
+export { pullMetrics } from "./records/metrics.ts";
 export { createGateRecorder } from "./records/gate-recorder.ts";
 export { createSignatureRecorder } from "./records/signature-recorder.ts";
 export { createPullRecorder } from "./records/recorder.ts";

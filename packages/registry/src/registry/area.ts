@@ -20,6 +20,7 @@ import { searchService } from "./search/service.ts";
 import { storageService } from "./storage/service.ts";
 import { REGISTRY_TABLES } from "./tables.ts";
 import { usageService } from "./usage/service.ts";
+import { registryJobs } from "./jobs.ts";
 
 export const registryArea: Area = {
   name: "registry",
@@ -36,4 +37,5 @@ export const registryArea: Area = {
     served(UsageService, usageService),
   ],
   commands: registryCommands,
+  jobs: registryJobs,
 };

@@ -34,11 +34,9 @@ export { passwordPlace, syncPages, type SyncSettings, syncSettings } from "./syn
 export { runConfigOf } from "./run-config.ts";
 export { createPullCounter, type PullCounter } from "./pulls/counter.ts";
 export { endPullCoverage } from "./pulls/commands.ts";
-export { statisticsRetention } from "./pulls/retention.ts";
 export { coverageMessage, pullCoverage } from "./pulls/coverage.ts";
 export { type Puller, pullersOf } from "./pulls/pullers.ts";
 export { requireEventsOf } from "./pulls/require-events.ts";
-export { measureUsage } from "./usage/measure.ts";
 export { requireReporter } from "./usage/report.ts";
 export { deleteTag, findTag, moveTag, requireMovable, requireUnprotected } from "./tag-moves.ts";
 export { expireTags } from "./commands.ts";

@@ -14,6 +14,7 @@ import { signatureExemptionsService } from "./policies/exemptions.ts";
 import { signaturePoliciesService } from "./policies/service.ts";
 import { signersService } from "./signers/service.ts";
 import { TRUST_TABLES } from "./tables.ts";
+import { trustJobs } from "./jobs.ts";
 
 export const trustArea: Area = {
   name: "trust",
@@ -41,4 +42,5 @@ export const trustArea: Area = {
     served(SignatureExemptionsService, signatureExemptionsService),
   ],
   commands: trustCommands,
+  jobs: trustJobs,
 };

@@ -7,5 +7,4 @@ export { enforced, isForNow } from "./judging/judge.ts";
 export type { HoldingPolicy } from "./judging/types.ts";
 export { describeHeld } from "./judging/words.ts";
 export { hurrySignatures } from "./queue/hurry.ts";
-export { removeUnusedSignatures } from "./queue/remove.ts";
 export { startSignatures } from "./verifying/runner.ts";

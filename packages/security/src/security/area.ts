@@ -35,6 +35,11 @@ import { deleteScansOfRepo } from "./scanners/remove.ts";
 import { scansService } from "./scanners/scans.ts";
 import { scannersService } from "./scanners/service.ts";
 import { SCANNER_TABLES } from "./scanners/tables.ts";
+import { feedMetrics } from "./feeds/metrics.ts";
+import { matchingMetrics } from "./findings/metrics.ts";
+import { securityJobs } from "./jobs.ts";
+import { catalogMetrics } from "./reading/metrics.ts";
+import { scanMetrics } from "./scanners/metrics.ts";
 
 export const securityArea: Area = {
   name: "security",
@@ -73,4 +78,6 @@ export const securityArea: Area = {
     served(ScansService, scansService),
   ],
   commands: securityCommands,
+  jobs: securityJobs,
+  metrics: [catalogMetrics, feedMetrics, matchingMetrics, scanMetrics],
 };

@@ -1,18 +1,17 @@
 // The services and functions of security that other features use.
 export { securityArea } from "./area.ts";
 export { LOCATION_CHANGED, locationChangeOf, setLocationChange } from "./advisories/location-changes.ts";
-export { removeUnusedAttachments } from "./attached/remove.ts";
 export { OPENVEX, OWN_VEX_REPO, repoOfOwnVex } from "./attached/own-vex.ts";
 export { imageVexOf, type MadeVex, madeVex } from "./exports/image-vex.ts";
 export type { ReadScanned } from "./scanners/read-report.ts";
 export { type AttachedStatement, attachedStatements, statementsAbout } from "./attached/statements.ts";
-export { removeUnusedCatalogs } from "./catalog/remove.ts";
+export { catalogMetrics } from "./reading/metrics.ts";
 export { startCatalogs } from "./reading/runner.ts";
 export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findings/read.ts";
 export { staleMessage } from "./coverage/messages.ts";
 export { libraryCoverage, spaceOfLibraries } from "./libraries/coverage.ts";
 export { stateOfImages } from "./coverage/index-knowledge.ts";
-export { removeUnusedNotices } from "./findings/remove-notices.ts";
+export { matchingMetrics } from "./findings/metrics.ts";
 export { startMatching } from "./findings/runner.ts";
 export { judgePromotion, readAhead } from "./gate/promotion.ts";
 export { createPullGate } from "./gate/pull.ts";
@@ -48,10 +47,11 @@ export {
   libraryIn,
 } from "./libraries/fixing-advisories.ts";
 export { createScannerChecks } from "./scanners/check.ts";
-export { removeUnusedScans } from "./scanners/remove.ts";
+export { scanMetrics } from "./scanners/metrics.ts";
 export { readReportHere, startScans } from "./scanners/runner.ts";
 export { reportOf as scanReportOf } from "./scanners/scans.ts";
 export { isScanUnderWay } from "./scanners/under-way.ts";
+export { feedMetrics } from "./feeds/metrics.ts";
 export { putFeeds } from "./feeds/commands.ts";
 export {
   checkedDefinition,

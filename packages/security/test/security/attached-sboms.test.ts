@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { systemCall } from "../../../kernel/src/core/system-call.ts";
 import { loadConfig } from "../../../server/src/index.ts";
-import { removeUnusedAttachments } from "../../src/security/index.ts";
+import { removeUnusedAttachments } from "../../src/security/attached/remove.ts";
 import { openStore } from "../../../kernel/src/store/index.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";

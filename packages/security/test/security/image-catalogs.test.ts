@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { systemCall } from "../../../kernel/src/core/system-call.ts";
 import { loadConfig } from "../../../server/src/index.ts";
-import { removeUnusedCatalogs } from "../../src/security/index.ts";
+import { removeUnusedCatalogs } from "../../src/security/catalog/remove.ts";
 import { type Database, openStore, type Row } from "../../../kernel/src/store/index.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";

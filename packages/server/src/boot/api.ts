@@ -12,7 +12,7 @@ import {
 import { type Auditor, createAuditor } from "@moorage/kernel/audit";
 import type { Config } from "@moorage/kernel/config";
 import type { Clock } from "@moorage/kernel/lib/clock";
-import { type BlockRecorder, createBlockRecorder } from "@moorage/libraries/libraries";
+import { blockMetrics, type BlockRecorder, createBlockRecorder } from "@moorage/libraries/libraries";
 import { type Access, createAccess, createSecurityTokenService } from "@moorage/platform/auth";
 import { createSinkCheck } from "@moorage/platform/events";
 import { createScannerChecks } from "@moorage/security/security";
@@ -55,7 +55,7 @@ export function openApi(
   const large = openLargeWork(config, base, storage, log, shutdown);
   const auditor = createAuditor({ writer: transactor, clock, log, dropped: observation.audit.dropped });
   shutdown.at("auditor", () => auditor.close());
-  const blocks = createBlockRecorder({ writer: transactor, clock, log, metrics: observation.blocks });
+  const blocks = createBlockRecorder({ writer: transactor, clock, log, metrics: observation.of(blockMetrics) });
   shutdown.at("auditor", () => blocks.close());
   const access = createAccess({ config, reader, writer: transactor, secrets, auditor, log });
   shutdown.at("auditor", () => access.exchanger.close());

@@ -2,16 +2,26 @@ import { availableParallelism } from "node:os";
 import type { Config } from "@moorage/kernel/config";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import type { Wakes } from "@moorage/kernel/work";
-import { backlogs, bodyTypes, startHistoryWatch } from "@moorage/platform/events";
+import { backlogs, bodyTypes, eventMetrics, startHistoryWatch } from "@moorage/platform/events";
 import { type SmtpSettings, startMails } from "@moorage/platform/mail";
 import type { Presence } from "@moorage/platform/processes";
 import { startDispatcher } from "@moorage/platform/webhooks";
 import type { Mirroring } from "@moorage/registry/mirroring";
 import { startPullPublisher } from "@moorage/registry/oci";
 import { startQuotas } from "@moorage/registry/registry";
-import { feedStates, startCatalogs, startMatching, startScans } from "@moorage/security/security";
+import {
+  catalogMetrics,
+  feedMetrics,
+  feedStates,
+  matchingMetrics,
+  scanMetrics,
+  startCatalogs,
+  startMatching,
+  startScans,
+} from "@moorage/security/security";
 import { startSignatures } from "@moorage/registry/trust";
 import type { Logger } from "pino";
+import { AREAS } from "../areas.ts";
 import { startJobs } from "../jobs/jobs.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
@@ -53,11 +63,11 @@ export async function startBackground(
 ): Promise<void> {
   const { reader } = store;
   const { wakes } = wakers;
-  observation.events.watch(async () => ({
+  observation.of(eventMetrics).watch(async () => ({
     nowMs: clock.nowMs(),
     backlogs: await backlogs(reader, { limit: MAX_BACKLOGS }),
   }));
-  observation.feeds.watch(async () => ({ nowMs: clock.nowMs(), feeds: await feedStates(reader) }));
+  observation.of(feedMetrics).watch(async () => ({ nowMs: clock.nowMs(), feeds: await feedStates(reader) }));
   // On PostgreSQL this thread turns pulls into events; on SQLite the writer thread does, which may have a processor of
   // its own.
   const isShared = store.engine === "postgres" || availableParallelism() <= config.workers;
@@ -85,19 +95,28 @@ export async function startBackground(
     clock,
     log,
     config,
-    collected: observation.gc.ran,
+    metrics: (declared) => observation.of(declared),
+    areas: AREAS,
     mayWrite: presence.mayWrite,
   });
   shutdown.at("jobs", () => jobs.stop());
   if (config.catalogImages) {
-    const catalogs = startCatalogs({ transactor, wakes, clock, log, config, metrics: observation.catalogs });
+    const catalogs = startCatalogs({ transactor, wakes, clock, log, config, metrics: observation.of(catalogMetrics) });
     shutdown.at("jobs", () => catalogs.stop());
   }
   const signatures = startSignatures({ transactor, wakes, clock, log, config });
   shutdown.at("jobs", () => signatures.stop());
   const quotas = startQuotas({ transactor, wakes, clock, log, config });
   shutdown.at("jobs", () => quotas.stop());
-  const matching = startMatching({ transactor, wakes, reader, clock, log, config, metrics: observation.matching });
+  const matching = startMatching({
+    transactor,
+    wakes,
+    reader,
+    clock,
+    log,
+    config,
+    metrics: observation.of(matchingMetrics),
+  });
   shutdown.at("jobs", () => matching.stop());
   if (config.scanConcurrency > 0) {
     const scans = startScans({
@@ -108,7 +127,7 @@ export async function startBackground(
       clock,
       log,
       config,
-      metrics: observation.scans,
+      metrics: observation.of(scanMetrics),
       readElsewhere: large.readElsewhere,
     });
     shutdown.at("jobs", () => scans.stop());
@@ -122,7 +141,7 @@ export async function startBackground(
     tokens: access.tokens,
     secrets,
     clock,
-    metrics: observation.events,
+    metrics: observation.of(eventMetrics),
     log,
     bodyTypes: bodyTypes([...allMethods.values()].map(({ desc }) => desc)),
     config,

@@ -3,6 +3,7 @@ import type { Clock } from "@moorage/kernel/lib/clock";
 import { type Observation, openObservation } from "@moorage/kernel/observe";
 import { openStore, type Store } from "@moorage/kernel/store";
 import type { Logger } from "pino";
+import { METRICS } from "../areas.ts";
 import { bringUp, type OpenedInstallation, openInstallation, takeDataDir } from "../installation/open.ts";
 import type { Health } from "./health.ts";
 import { cleanTempFolder } from "./orphaned-folders.ts";
@@ -31,7 +32,7 @@ export async function openBase(
   const lock = prepared ? undefined : takeDataDir(settings.dataDir);
   shutdown.at("data folder", () => lock?.release());
   if (!prepared) await cleanTempFolder(log);
-  const observation = await openObservation(settings, log);
+  const observation = await openObservation(settings, log, METRICS);
   health.measure(observation.storage);
   shutdown.at("observation", () => observation.close());
   shutdown.at("observation", () => health.close());

@@ -1,7 +1,14 @@
 import type { Logger } from "pino";
 import type { Config } from "@moorage/kernel/config";
 import type { Clock } from "@moorage/kernel/lib/clock";
-import { ecosystemsWith, openReading, openUpstreams, type Reading, type Upstreams } from "@moorage/libraries/libraries";
+import {
+  ecosystemsWith,
+  libraryMetrics,
+  openReading,
+  openUpstreams,
+  type Reading,
+  type Upstreams,
+} from "@moorage/libraries/libraries";
 import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
@@ -30,7 +37,7 @@ export function openLibraries(
     clock,
     config,
     log,
-    metrics: observation.libraries,
+    metrics: observation.of(libraryMetrics),
     // A data folder is that of one process, or of its workers.
     isShared: store.engine === "postgres" || config.workers > 1,
   });

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { type Config, type ConfigError, settingError, withUrls } from "@moorage/kernel/config";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import type { Observation } from "@moorage/kernel/observe";
+import { pullMetrics } from "@moorage/registry/oci";
 import { createConnectionLimit } from "../transport/http/connections.ts";
 import { PORT_LIMITS } from "../transport/http/limits.ts";
 import { type ConnectionSource, type Listening, listen } from "../transport/http/listen.ts";
@@ -46,7 +47,7 @@ export async function openPort(
     limited: observation.limited,
   });
   const pullTurns = createPullTurns({ rejected: (handler) => observation.limited(handler, "queue") });
-  observation.pulls.watch(pullTurns.waiting);
+  observation.of(pullMetrics).watch(pullTurns.waiting);
   const router = createRouter({
     log,
     addressOf,

@@ -1,12 +1,13 @@
 import type { Config } from "@moorage/kernel/config";
 import { createAddresses } from "@moorage/kernel/core/addresses";
 import type { Clock } from "@moorage/kernel/lib/clock";
-import { type Mirroring, openMirroring } from "@moorage/registry/mirroring";
+import { type Mirroring, mirrorMetrics, openMirroring } from "@moorage/registry/mirroring";
 import {
   createGateRecorder,
   createPullCache,
   createPullRecorder,
   createSignatureRecorder,
+  pullMetrics,
   type RegistryDeps,
 } from "@moorage/registry/oci";
 import { createPullCounter } from "@moorage/registry/registry";
@@ -43,7 +44,7 @@ export function openRegistry(
   { clock, log, pulled }: RegistryOptions,
   shutdown: Shutdown,
 ): OpenedRegistry {
-  const { dropped, gated } = observation.pulls;
+  const { dropped, gated, uncounted } = observation.of(pullMetrics);
   const pullRecorder = config.eventsPulls
     ? createPullRecorder({ writer: transactor, clock, log, kept: pulled, dropped })
     : undefined;
@@ -51,14 +52,22 @@ export function openRegistry(
   const everyMs = COUNTED_EVERY_POLLS * config.workPollMs;
   const pullCounter =
     config.pullsRetentionMs > 0
-      ? createPullCounter({ writer: transactor, clock, log, lost: observation.pulls.uncounted, everyMs })
+      ? createPullCounter({ writer: transactor, clock, log, lost: uncounted, everyMs })
       : undefined;
   shutdown.at("pull recorder", () => pullCounter?.close());
   const gateNotes = createGateRecorder({ writer: transactor, log, gated });
   shutdown.at("pull recorder", () => gateNotes.close());
   const signatureNotes = createSignatureRecorder({ writer: transactor, log, gated });
   shutdown.at("pull recorder", () => signatureNotes.close());
-  const mirroring = openMirroring({ transactor, blobs, secrets, clock, config, log, metrics: observation.mirror });
+  const mirroring = openMirroring({
+    transactor,
+    blobs,
+    secrets,
+    clock,
+    config,
+    log,
+    metrics: observation.of(mirrorMetrics),
+  });
   shutdown.at("mirroring", () => mirroring.close());
   const registry: RegistryDeps = {
     transactor,

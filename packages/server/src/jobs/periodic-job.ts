@@ -1,30 +1,11 @@
 import type { Logger } from "pino";
 import type { CallData } from "@moorage/kernel/core/call";
 import type { Transactor } from "@moorage/kernel/core/transactor";
-import type { Work } from "@moorage/kernel/core/work";
+import type { Job } from "@moorage/kernel/core/job";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import { systemCallNow } from "@moorage/kernel/core/system-call";
 import { startWorker, type Wakes, whileHeld } from "@moorage/kernel/work";
 import { endLease, takeLease } from "./leases.ts";
-
-/** Periodic work that one process does for the whole installation. */
-export interface Job {
-  /** The name of its lease. */
-  name: string;
-  /** The time from the beginning of a run until the job is due again, in milliseconds. */
-  everyMs: number;
-  /** What wakes it. It then runs whenever `isDue` says so, also sooner than after that time. Defaults to nothing. */
-  work?: Work;
-  /** The log message of a completed run. */
-  done: string;
-  /** Whether there is something to do; asked before the lease. Defaults to yes. */
-  isDue?(): Promise<boolean>;
-  /**
-   * Runs the job once. `signal` ends it between two steps, and it rejects then. Returns what it did, as fields for the
-   * log; undefined for nothing that is worth a line.
-   */
-  run(signal: AbortSignal): Promise<object | undefined>;
-}
 
 export interface PeriodicJobDeps {
   transactor: Transactor;

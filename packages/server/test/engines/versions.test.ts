@@ -6,7 +6,8 @@ import { collectInstallation, type Config, loadConfig } from "../../src/index.ts
 import { openBlobsOf, openCommandWriter } from "../../src/installation/stores.ts";
 import { clockOf } from "../../../kernel/src/lib/clock.ts";
 import { Code, MoorageError } from "../../../kernel/src/errors.ts";
-import { cleanUploads, collectGarbage } from "../../../registry/src/oci/index.ts";
+import { cleanUploads } from "../../../registry/src/oci/blobs/stale-uploads.ts";
+import { collectGarbage } from "../../../registry/src/oci/index.ts";
 import { type Database, NEWEST_VERSION, openStore } from "../../../kernel/src/store/index.ts";
 import { databaseEnv, ENGINE, openTestStore } from "../support/database.ts";
 import { digestOf, startInstallation, temporaryFolder } from "../support/installation.ts";

@@ -3,7 +3,7 @@ import type { Config } from "@moorage/kernel/config";
 import type { Transactor } from "@moorage/kernel/core/transactor";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import type { Secrets } from "@moorage/kernel/lib/secrets";
-import type { LibraryMetrics } from "@moorage/kernel/observe";
+import type { LibraryMetrics } from "./metrics.ts";
 import type { Reading } from "../reading/open.ts";
 
 /** What upstreams work with. */

@@ -1,5 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { beginAtZero } from "./zeros.ts";
+import type { AreaMetrics, MetricMaker } from "@moorage/kernel/core/metrics";
+import { beginAtZero } from "@moorage/kernel/core/zeros";
 
 /** Metrics of the comparison of packages with the records of feeds. */
 export interface MatchingMetrics {
@@ -13,26 +13,21 @@ export interface MatchingMetrics {
   waiting(backlog: { packages: number; records: number }): void;
 }
 
-/** Registers the metrics of the comparison of packages with the records of feeds. */
-export function matchingMetrics(registry: Registry): MatchingMetrics {
-  const registers = [registry];
-  const findings = new Counter({
+function register(make: MetricMaker): MatchingMetrics {
+  const findings = make.counter({
     name: "moorage_vulnerability_findings_total",
     help: "Findings of packages that were opened and closed.",
     labelNames: ["change"],
-    registers,
   });
-  const durations = new Histogram({
+  const durations = make.histogram({
     name: "moorage_vulnerability_matching_duration_seconds",
     help: "How long the transactions took in which packages and records were compared.",
     buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
-    registers,
   });
-  const backlog = new Gauge({
+  const backlog = make.gauge({
     name: "moorage_vulnerability_matching_backlog",
     help: "Packages that are new, and records that changed, that were not compared yet; 100,000 for more.",
     labelNames: ["kind"],
-    registers,
     aggregator: "max",
   });
   // All samples are there from the beginning.
@@ -48,3 +43,6 @@ export function matchingMetrics(registry: Registry): MatchingMetrics {
     },
   };
 }
+
+/** Metrics of the comparison of packages with the records of feeds. */
+export const matchingMetrics: AreaMetrics<MatchingMetrics> = { register };

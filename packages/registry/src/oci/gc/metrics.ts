@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { AreaMetrics, MetricMaker } from "@moorage/kernel/core/metrics";
+import type { Counter } from "prom-client";
 
 /** Metrics of this server's garbage collection. */
 export interface GcMetrics {
@@ -6,10 +7,8 @@ export interface GcMetrics {
   ran(went: { tags: number; manifests: number; blobs: number; bytes: number }, atMs: number): void;
 }
 
-/** Registers the counters of runs and of what they removed. */
-export function gcMetrics(registry: Registry): GcMetrics {
-  const counter = (name: string, help: string): Counter =>
-    new Counter({ name: `moorage_gc_${name}_total`, help, registers: [registry] });
+function register(make: MetricMaker): GcMetrics {
+  const counter = (name: string, help: string): Counter => make.counter({ name: `moorage_gc_${name}_total`, help });
   const runs = counter("runs", "Completed runs of the garbage collection.");
   const counters = {
     tags: counter("tags", "Tags that were deleted by the retention rules of their repos."),
@@ -17,10 +16,9 @@ export function gcMetrics(registry: Registry): GcMetrics {
     blobs: counter("blobs", "Blobs that were unlinked from repos because nothing needed them."),
     bytes: counter("bytes", "Bytes of content that was removed with its last link."),
   };
-  const last = new Gauge({
+  const last = make.gauge({
     name: "moorage_gc_last_success_time_seconds",
     help: "When a run last completed, in seconds since 1970; 0 if none did.",
-    registers: [registry],
     aggregator: "max",
   });
   return {
@@ -31,3 +29,6 @@ export function gcMetrics(registry: Registry): GcMetrics {
     },
   };
 }
+
+/** Counters of runs and of what they removed. */
+export const gcMetrics: AreaMetrics<GcMetrics> = { register };

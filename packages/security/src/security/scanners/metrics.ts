@@ -1,5 +1,5 @@
-import { Counter, Histogram, type Registry } from "prom-client";
-import { beginAtZero } from "./zeros.ts";
+import type { AreaMetrics, MetricMaker } from "@moorage/kernel/core/metrics";
+import { beginAtZero } from "@moorage/kernel/core/zeros";
 
 /** Metrics of scans by the adapters of groups. Types and outcomes: from bounded sets. */
 export interface ScanMetrics {
@@ -12,27 +12,22 @@ export interface ScanMetrics {
 const TYPES = ["vulnerability", "sbom"];
 const OUTCOMES = ["done", "failed", "again", "interrupted"];
 
-/** Registers the metrics of scans. */
-export function scanMetrics(registry: Registry): ScanMetrics {
-  const registers = [registry];
-  const started = new Counter({
+function register(make: MetricMaker): ScanMetrics {
+  const started = make.counter({
     name: "moorage_vulnerability_scans_started_total",
     help: "Attempts to have an image scanned by a scanner that have begun.",
     labelNames: ["type"],
-    registers,
   });
-  const ended = new Counter({
+  const ended = make.counter({
     name: "moorage_vulnerability_scans_total",
     help: "Attempts to have an image scanned by a scanner that have ended, by how.",
     labelNames: ["type", "outcome"],
-    registers,
   });
-  const durations = new Histogram({
+  const durations = make.histogram({
     name: "moorage_vulnerability_scan_duration_seconds",
     help: "How long an attempt to have an image scanned took, from the request to the stored report.",
     labelNames: ["type"],
     buckets: [0.5, 1, 5, 10, 30, 60, 300, 600, 1800],
-    registers,
   });
   // All samples are there from the beginning.
   beginAtZero(started, { type: TYPES });
@@ -45,3 +40,6 @@ export function scanMetrics(registry: Registry): ScanMetrics {
     },
   };
 }
+
+/** Metrics of scans. */
+export const scanMetrics: AreaMetrics<ScanMetrics> = { register };

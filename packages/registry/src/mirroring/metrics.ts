@@ -1,5 +1,5 @@
-import { Counter, Gauge, type Registry } from "prom-client";
-import { beginAtZero } from "./zeros.ts";
+import type { AreaMetrics, MetricMaker } from "@moorage/kernel/core/metrics";
+import { beginAtZero } from "@moorage/kernel/core/zeros";
 
 /** Metrics of the copying of images from upstream registries. Outcomes and kinds: from bounded sets. */
 export interface MirrorMetrics {
@@ -18,42 +18,34 @@ export interface MirrorMetrics {
   late(ms: number): void;
 }
 
-/** Registers the metrics of mirroring. */
-export function mirrorMetrics(registry: Registry): MirrorMetrics {
-  const registers = [registry];
-  const runs = new Counter({
+function register(make: MetricMaker): MirrorMetrics {
+  const runs = make.counter({
     name: "moorage_mirror_turns_total",
     help: "Copy runs of mirrored repos, by how they ended.",
     labelNames: ["outcome"],
-    registers,
   });
-  const notCopied = new Counter({
+  const notCopied = make.counter({
     name: "moorage_mirror_failed_tags_total",
     help: "Tags that copy runs could not copy, or (referrers) not with all that refers to them, by why.",
     labelNames: ["failure"],
-    registers,
   });
-  const underWay = new Gauge({ name: "moorage_mirror_turns_in_flight", help: "Copy runs in progress.", registers });
-  const manifests = new Counter({
+  const underWay = make.gauge({ name: "moorage_mirror_turns_in_flight", help: "Copy runs in progress." });
+  const manifests = make.counter({
     name: "moorage_mirror_manifests_total",
     help: "Manifests copied from upstream registries.",
-    registers,
   });
-  const received = new Counter({
+  const received = make.counter({
     name: "moorage_mirror_received_bytes_total",
     help: "Bytes of blobs received from upstream registries.",
-    registers,
   });
-  const pulls = new Counter({
+  const pulls = make.counter({
     name: "moorage_mirror_pulls_total",
     help: "Manifests and blobs requested from upstream registries for clients that pulled them.",
     labelNames: ["kind", "outcome"],
-    registers,
   });
-  const late = new Gauge({
+  const late = make.gauge({
     name: "moorage_mirror_late_seconds",
     help: "For how long the most overdue mirrored repo has been due.",
-    registers,
     aggregator: "max",
   });
   beginAtZero(runs, { outcome: ["succeeded", "empty", "failed", "rate_limited", "stopped"] });
@@ -72,3 +64,6 @@ export function mirrorMetrics(registry: Registry): MirrorMetrics {
     late: (ms) => late.set(ms / 1000),
   };
 }
+
+/** Metrics of mirroring. */
+export const mirrorMetrics: AreaMetrics<MirrorMetrics> = { register };

@@ -1,5 +1,5 @@
-import { Counter, Gauge, type Registry } from "prom-client";
-import { beginAtZero } from "./zeros.ts";
+import type { AreaMetrics, MetricMaker } from "@moorage/kernel/core/metrics";
+import { beginAtZero } from "@moorage/kernel/core/zeros";
 
 /** Metrics of pulls from this server, beside their requests. */
 export interface PullMetrics {
@@ -13,40 +13,32 @@ export interface PullMetrics {
   watch(waiting: () => number): void;
 }
 
-/** Registers the metrics of pulls. */
-export function pullMetrics(registry: Registry): PullMetrics {
-  const registers = [registry];
-  const dropped = new Counter({
+function register(make: MetricMaker): PullMetrics {
+  const dropped = make.counter({
     name: "moorage_events_dropped_total",
     help: "Pulls without an event: too many in a short time, or the database did not accept them.",
-    registers,
   });
-  const uncounted = new Counter({
+  const uncounted = make.counter({
     name: "moorage_pulls_uncounted_total",
     help: "Pulls that the statistics lack: too many different ones in a short time, or the database did not accept them.",
-    registers,
   });
-  const gated = new Counter({
+  const gated = make.counter({
     name: "moorage_gated_pulls_total",
     help: "Pulls of images with findings, without signatures, or of which it is not known what they hold, by what a gate or policy did and why.",
     labelNames: ["outcome", "reason"],
-    registers,
   });
   beginAtZero(gated, {
     outcome: ["rejected", "previewed", "passed"],
     reason: ["findings", "waiting", "unknown", "signatures", "signatures_waiting"],
   });
   let waiting = (): number => 0;
-  registry.registerMetric(
-    new Gauge({
-      name: "moorage_pulls_waiting",
-      help: "Pulls, and requests for their tokens, that wait for their organization's turn.",
-      registers,
-      collect() {
-        this.set(waiting());
-      },
-    }),
-  );
+  make.gauge({
+    name: "moorage_pulls_waiting",
+    help: "Pulls, and requests for their tokens, that wait for their organization's turn.",
+    collect() {
+      this.set(waiting());
+    },
+  });
   return {
     dropped: (count) => dropped.inc(count),
     uncounted: (count) => uncounted.inc(count),
@@ -54,3 +46,6 @@ export function pullMetrics(registry: Registry): PullMetrics {
     watch: (read) => (waiting = read),
   };
 }
+
+/** Metrics of pulls. */
+export const pullMetrics: AreaMetrics<PullMetrics> = { register };

@@ -1,5 +1,5 @@
-import { Counter, type Registry } from "prom-client";
-import { beginAtZero } from "./zeros.ts";
+import type { AreaMetrics, MetricMaker } from "@moorage/kernel/core/metrics";
+import { beginAtZero } from "@moorage/kernel/core/zeros";
 
 /** Metrics of what policies of libraries block. */
 export interface BlockMetrics {
@@ -9,19 +9,19 @@ export interface BlockMetrics {
   dropped(count: number): void;
 }
 
-/** Registers the counters of what policies of libraries block. */
-export function blockMetrics(registry: Registry): BlockMetrics {
-  const noted = new Counter({
+function register(make: MetricMaker): BlockMetrics {
+  const noted = make.counter({
     name: "moorage_library_blocks_total",
     help: "Requests for versions of libraries that a policy blocks, or would block in preview, by reason and mode.",
     labelNames: ["reason", "mode"],
-    registers: [registry],
   });
-  const dropped = new Counter({
+  const dropped = make.counter({
     name: "moorage_library_blocks_dropped_total",
     help: "Requests missing from the list of blocks: too many in a short time, or the database did not accept them.",
-    registers: [registry],
   });
   beginAtZero(noted, { reason: ["cooldown", "malware", "purl", "license"], mode: ["enforce", "preview"] });
   return { noted: (reason, mode) => noted.inc({ reason, mode }), dropped: (count) => dropped.inc(count) };
 }
+
+/** Counters of what policies of libraries block. */
+export const blockMetrics: AreaMetrics<BlockMetrics> = { register };

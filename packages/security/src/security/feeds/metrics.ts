@@ -1,5 +1,6 @@
-import { Gauge, type Registry } from "prom-client";
-import { sharedReading } from "./shared-reading.ts";
+import type { AreaMetrics, MetricMaker } from "@moorage/kernel/core/metrics";
+import type { Gauge } from "prom-client";
+import { sharedReading } from "@moorage/kernel/core/shared-reading";
 
 /** The state of a feed of security data. Times are milliseconds, `sinceMs` since 1970. */
 interface FeedState {
@@ -19,16 +20,14 @@ export interface FeedMetrics {
   watch(read: () => Promise<{ nowMs: number; feeds: readonly FeedState[] }>): void;
 }
 
-/** Registers the metrics of feeds. Their names come from the operator, who may add a hundred at most. */
-export function feedMetrics(registry: Registry): FeedMetrics {
+function register(make: MetricMaker): FeedMetrics {
   type Reading = { nowMs: number; feeds: readonly FeedState[] };
   const reading = sharedReading<Reading>();
   const gauge = (name: string, help: string, valueOf: (state: FeedState, nowMs: number) => number): Gauge =>
-    new Gauge({
+    make.gauge({
       name: `moorage_vulnerability_feed_${name}`,
       help,
       labelNames: ["feed"],
-      registers: [registry],
       aggregator: "max",
       async collect() {
         const now = await reading.look();
@@ -54,3 +53,6 @@ export function feedMetrics(registry: Registry): FeedMetrics {
     watch: reading.from,
   };
 }
+
+/** Metrics of feeds. Their names come from the operator, who may add a hundred at most. */
+export const feedMetrics: AreaMetrics<FeedMetrics> = { register };

@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { sharedReading } from "./shared-reading.ts";
+import type { AreaMetrics, MetricMaker } from "@moorage/kernel/core/metrics";
+import type { Gauge } from "prom-client";
+import { sharedReading } from "@moorage/kernel/core/shared-reading";
 
 /** The deliveries of one subscription that are not done. */
 interface Backlog {
@@ -28,27 +29,22 @@ interface Reading {
 const MAX_SERIES = 100;
 const BOUNDS_S = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 
-/** Registers the metrics of event deliveries. */
-export function eventMetrics(registry: Registry): EventMetrics {
-  const registers = [registry];
-  const attempts = new Counter({
+function register(make: MetricMaker): EventMetrics {
+  const attempts = make.counter({
     name: "moorage_event_tries_total",
     help: "Attempts to deliver an event, by how they ended.",
     labelNames: ["subscription", "outcome"],
-    registers,
   });
-  const failures = new Counter({
+  const failures = make.counter({
     name: "moorage_event_failures_total",
     help: "Attempts to deliver an event that failed.",
     labelNames: ["subscription"],
-    registers,
   });
-  const duration = new Histogram({
+  const duration = make.histogram({
     name: "moorage_event_try_duration_seconds",
     help: "How long attempts to deliver an event took.",
     labelNames: ["outcome"],
     buckets: BOUNDS_S,
-    registers,
   });
   const known = new Set<string>();
   const nameOf = (subscription: string): string => {
@@ -58,11 +54,10 @@ export function eventMetrics(registry: Registry): EventMetrics {
   const reading = sharedReading<Reading>();
   type ValueOf = (backlog: Backlog, nowMs: number) => number;
   const gauge = (name: string, help: string, valueOf: ValueOf): Gauge =>
-    new Gauge({
+    make.gauge({
       name,
       help,
       labelNames: ["subscription"],
-      registers,
       aggregator: "max",
       async collect() {
         const waiting = await reading.look();
@@ -88,3 +83,6 @@ export function eventMetrics(registry: Registry): EventMetrics {
     watch: reading.from,
   };
 }
+
+/** Metrics of event deliveries. */
+export const eventMetrics: AreaMetrics<EventMetrics> = { register };

@@ -1,4 +1,4 @@
-import { Counter, type Registry } from "prom-client";
+import type { AreaMetrics, MetricMaker } from "@moorage/kernel/core/metrics";
 
 /** Metrics of the upstreams of libraries. All labels are from bounded sets. */
 export interface LibraryMetrics {
@@ -10,26 +10,21 @@ export interface LibraryMetrics {
   changed(ecosystem: string): void;
 }
 
-/** Registers the metrics of libraries. */
-export function libraryMetrics(registry: Registry): LibraryMetrics {
-  const registers = [registry];
-  const asked = new Counter({
+function register(make: MetricMaker): LibraryMetrics {
+  const asked = make.counter({
     name: "moorage_library_upstream_requests_total",
     help: "Requests to upstreams of libraries, by what was asked for and how it ended.",
     labelNames: ["ecosystem", "kind", "outcome"],
-    registers,
   });
-  const received = new Counter({
+  const received = make.counter({
     name: "moorage_library_upstream_received_bytes_total",
     help: "Bytes received from upstreams of libraries.",
     labelNames: ["ecosystem"],
-    registers,
   });
-  const changed = new Counter({
+  const changed = make.counter({
     name: "moorage_library_upstream_changed_total",
     help: "Versions of which an upstream says something else than when they came.",
     labelNames: ["ecosystem"],
-    registers,
   });
   return {
     asked: (ecosystem, kind, outcome) => asked.inc({ ecosystem, kind, outcome }),
@@ -37,3 +32,6 @@ export function libraryMetrics(registry: Registry): LibraryMetrics {
     changed: (ecosystem) => changed.inc({ ecosystem }),
   };
 }
+
+/** Metrics of libraries. */
+export const libraryMetrics: AreaMetrics<LibraryMetrics> = { register };

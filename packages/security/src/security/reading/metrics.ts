@@ -1,5 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { beginAtZero } from "./zeros.ts";
+import type { AreaMetrics, MetricMaker } from "@moorage/kernel/core/metrics";
+import { beginAtZero } from "@moorage/kernel/core/zeros";
 
 /** Metrics of the reading of images' packages. Outcomes: from a bounded set. */
 export interface CatalogMetrics {
@@ -15,44 +15,36 @@ export interface CatalogMetrics {
   attachedWaiting(backlog: { checks: number; manifests: number }): void;
 }
 
-/** Registers the metrics of the reading of images' packages. */
-export function catalogMetrics(registry: Registry): CatalogMetrics {
-  const registers = [registry];
-  const attempts = new Counter({
+function register(make: MetricMaker): CatalogMetrics {
+  const attempts = make.counter({
     name: "moorage_vulnerability_catalogs_total",
     help: "Attempts to read the packages of an image, by how they ended.",
     labelNames: ["outcome"],
-    registers,
   });
-  const durations = new Histogram({
+  const durations = make.histogram({
     name: "moorage_vulnerability_catalog_duration_seconds",
     help: "How long an attempt to read the packages of an image took.",
     buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600],
-    registers,
   });
-  const deaths = new Counter({
+  const deaths = make.counter({
     name: "moorage_vulnerability_reader_deaths_total",
     help: "Processes that read images and ended unexpectedly or were killed: by timeout, for memory, or died.",
     labelNames: ["kind"],
-    registers,
   });
-  const backlog = new Gauge({
+  const backlog = make.gauge({
     name: "moorage_vulnerability_backlog",
     help: "Images of the installation whose packages have not been read yet, or by earlier readers; 100,000 for more.",
-    registers,
     aggregator: "max",
   });
-  const documents = new Counter({
+  const documents = make.counter({
     name: "moorage_vulnerability_attached_documents_total",
     help: "Documents attached to images that were read, by kind and by how that ended.",
     labelNames: ["kind", "outcome"],
-    registers,
   });
-  const attachedBacklog = new Gauge({
+  const attachedBacklog = make.gauge({
     name: "moorage_vulnerability_attached_backlog",
     help: "Digests to which something may have been attached, and attached manifests, that wait; 100,000 for more.",
     labelNames: ["kind"],
-    registers,
     aggregator: "max",
   });
   // All samples are there from the beginning.
@@ -77,3 +69,6 @@ export function catalogMetrics(registry: Registry): CatalogMetrics {
     waiting: (images) => backlog.set(images),
   };
 }
+
+/** Metrics of the reading of images' packages. */
+export const catalogMetrics: AreaMetrics<CatalogMetrics> = { register };

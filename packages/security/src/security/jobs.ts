@@ -1,0 +1,40 @@
+import { HOUR_MS, type Job, type JobContext } from "@moorage/kernel/core/job";
+import { systemCallNow } from "@moorage/kernel/core/system-call";
+import { removeUnusedAttachments } from "./attached/remove.ts";
+import { removeUnusedCatalogs } from "./catalog/remove.ts";
+import { dueFeeds, removedFeeds, removeFeeds, updateDueFeeds } from "./feeds/due.ts";
+import { removeUnusedNotices } from "./findings/remove-notices.ts";
+import { removeUnusedScans } from "./scanners/remove.ts";
+
+// How often feeds that are due are looked for; each has its own interval. One that is added, or is to be fetched now,
+// wakes the job.
+const FEEDS_EVERY_MS = 10_000;
+
+export function securityJobs({ transactor, reader, clock, log, config }: JobContext): Job[] {
+  const feedDeps = { transactor, reader, clock, log };
+  return [
+    {
+      name: "catalogs",
+      everyMs: HOUR_MS,
+      done: "catalogs of removed images removed",
+      async run(signal) {
+        const { catalogs } = await removeUnusedCatalogs({ transactor, data: systemCallNow(clock) }, signal);
+        const { attachments } = await removeUnusedAttachments({ transactor, data: systemCallNow(clock) }, signal);
+        const { scans } = await removeUnusedScans({ transactor, data: systemCallNow(clock) }, signal);
+        await removeUnusedNotices({ transactor, data: systemCallNow(clock) }, signal);
+        return { catalogs, attachments, scans };
+      },
+    },
+    {
+      name: "feeds",
+      everyMs: Math.max(FEEDS_EVERY_MS, config.workPollMs),
+      work: "feeds",
+      done: "feeds updated",
+      isDue: async () => (await dueFeeds(reader, clock.nowMs())).length > 0 || (await removedFeeds(reader)).length > 0,
+      async run(signal) {
+        const removed = await removeFeeds(feedDeps, signal);
+        return { removed, ...(await updateDueFeeds(feedDeps, config, signal)) };
+      },
+    },
+  ];
+}
