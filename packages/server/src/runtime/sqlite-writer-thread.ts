@@ -66,7 +66,27 @@ const MAX_TOGETHER = 256;
 // A server that runs only for a moment does not write the reserve.
 const RESERVE_EVERY_MS = 10_000;
 
-if (parentPort !== null) await start(parentPort, workerData as WriterThreadData);
+/** Has a thread that was started without data serve a server, which talks with it over a port of its own. */
+export interface ServeRequest {
+  port: MessagePort;
+  data: WriterThreadData;
+}
+/** Over such a port: the server cannot be served, and the port is closed. */
+export interface ServeFault {
+  failed: unknown;
+}
+
+if (parentPort !== null) {
+  if (workerData === null) parentPort.on("message", serveFurther);
+  else await start(parentPort, workerData as WriterThreadData);
+}
+
+function serveFurther({ port, data }: ServeRequest): void {
+  start(port, data).catch((failed: unknown) => {
+    port.postMessage({ failed } satisfies ServeFault);
+    port.close();
+  });
+}
 
 /** What fails here ends the thread. */
 async function start(port: MessagePort, data: WriterThreadData): Promise<void> {
@@ -89,7 +109,7 @@ function serve(
   const disk = diskReserve(reserve?.dataDir ?? "", reserve?.bytes ?? 0, {
     onFault: (error) => send({ reserve: error === undefined ? undefined : messageOf(error) }),
   });
-  if (reserve !== undefined) setInterval(() => disk.restore(), RESERVE_EVERY_MS).unref();
+  const restoring = reserve && setInterval(() => disk.restore(), RESERVE_EVERY_MS).unref();
   const queue: (WriteRequest | ProbeRequest)[] = [];
   let running = false;
 
@@ -148,6 +168,7 @@ function serve(
     return answers;
   };
   const close = (): void => {
+    clearInterval(restoring);
     connection.close();
     port.close();
   };

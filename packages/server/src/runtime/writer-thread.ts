@@ -36,14 +36,37 @@ function programOf({ ecosystems = [] }: WriterThreadData): URL {
   return new URL(`./sqlite-writer-thread${extname(import.meta.url)}`, import.meta.url);
 }
 
+/** A thread as its server sees it. */
+export type WriterWorker = Pick<Worker, "on" | "once" | "postMessage" | "terminate">;
+
+// A command allocates little, and for a short time: with the default size the thread would take 15 MiB more, and be no
+// faster.
+const resourceLimits = { maxYoungGenerationSizeMb: 6 };
+
+function ownThread(data: WriterThreadData): WriterWorker {
+  return new Worker(programOf(data), { workerData: data, resourceLimits });
+}
+
+let startThread: (data: WriterThreadData) => WriterWorker = ownThread;
+
+/**
+ * Has the servers that this process starts from now on share one writer thread. Such a thread takes most of a server's
+ * start, so that a process with many servers, as tests have it, is done sooner; what one server makes it wait for, all
+ * of them wait for. `shared` says how to talk with a thread that was started without data.
+ */
+export function shareWriterThread(shared: (thread: Worker, data: WriterThreadData) => WriterWorker): void {
+  let thread: Worker | undefined;
+  startThread = (data) => {
+    // Further ecosystems of libraries are loaded into a thread for good.
+    if ((data.ecosystems ?? []).length > 0) return ownThread(data);
+    thread ??= new Worker(programOf(data), { workerData: null, resourceLimits });
+    return shared(thread, data);
+  };
+}
+
 /** Starts the thread. */
 export function openWriterThread(data: WriterThreadData, events: WriterThreadEvents): WriterThread {
-  const worker = new Worker(programOf(data), {
-    workerData: data,
-    // A command allocates little, and for a short time: with the default size the thread would take 15 MiB more, and be
-    // no faster.
-    resourceLimits: { maxYoungGenerationSizeMb: 6 },
-  });
+  const worker = startThread(data);
   const ready = Promise.withResolvers<void>();
   const exited = Promise.withResolvers<void>();
   let isOver = false;
