@@ -17,7 +17,8 @@ import type { JudgeSignedPull } from "../trust/index.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./formats/manifest.ts";
-import { capabilityNames, PULL, PUSH } from "./names.ts";
+import { capabilityNames, PULL, type PullPlace, PUSH } from "./names.ts";
+import type { StandIn } from "../upstreams/index.ts";
 import {
   badCredential,
   callerOf,
@@ -68,8 +69,43 @@ export interface Upstream {
   blob(repo: string, digest: string, begin: (size: number) => ByteSink): Promise<boolean>;
 }
 
+/** A manifest that is asked of a group that stands for another registry. */
+export interface StandInRequest {
+  place: PullPlace & { standIn: StandIn };
+  /** A tag or a digest. */
+  reference: string;
+  /**
+   * What the repo holds of that. `checkMs`: when the tag was last compared with the registry's, in milliseconds since
+   * 1970; undefined when it was not.
+   */
+  held: { digest: string; checkMs: number | undefined } | undefined;
+}
+
+/** What is answered. */
+export interface StandInAnswer {
+  /** The manifest; `held` for that which the repo holds, undefined when there is none. */
+  manifest: StoredManifest | "held" | undefined;
+  /** The uid of the repo; undefined when there is still none. */
+  repo: string | undefined;
+  /** For the Cache-Status header. Source: RFC 9211. */
+  cacheStatus: string;
+  /** What people should know, such as that the registry does not answer; empty for nothing. */
+  warning: string;
+}
+
+/** Groups that stand for other registries. Callers must have the right to pull. */
+export interface StandIns {
+  /**
+   * Which manifest is answered. Throws RESOURCE_EXHAUSTED or UNAVAILABLE, with when to ask again, for what is not here
+   * and cannot be fetched now.
+   */
+  manifest(request: StandInRequest): Promise<StandInAnswer>;
+}
+
 export interface RegistryDeps {
   transactor: Transactor;
+  /** Without it, groups that stand for other registries serve what is here. */
+  standIns?: StandIns;
   /** Optional source registry; without it, missing content is answered with 404. */
   upstream?: Upstream;
   /** The response cache of pulls. */
