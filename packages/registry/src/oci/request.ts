@@ -141,7 +141,7 @@ export interface RegistryDeps {
   /** Signs the ids of uploads; all processes of the installation have the same. */
   pageTokenKey: Uint8Array;
   /** Under which URL a client reaches the registry. */
-  addresses: Pick<Addresses, "registry">;
+  addresses: Pick<Addresses, "registry" | "mirror">;
   clock: Clock;
   log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
   /** The AIP-193 form of an error: code, message, details. */
@@ -162,6 +162,20 @@ export interface Exchange {
   name: string;
   caller: Caller;
   callData: CallData;
+  /** The mirror host that the client called, and what it asked for there. */
+  mirror?: CalledMirror | undefined;
+}
+
+/** A mirror host that a client called. */
+export interface CalledMirror {
+  /** Its URL. */
+  origin: string;
+  /** The path of its group. */
+  group: string;
+  /** The registry that the client names; it is a key, and nothing is connected to by it. Undefined when it names none. */
+  ns: string | undefined;
+  /** The name as the client called it. */
+  name: string;
 }
 
 /** The actions of the distribution token protocol. */
@@ -193,14 +207,20 @@ export function openExchange(
  * distribution token protocol, RFC 6750 §3.
  */
 export function challenge(
-  { deps: { addresses, config }, req }: Pick<Exchange, "deps" | "req">,
+  exchange: Pick<Exchange, "deps" | "req" | "mirror">,
   scope: string,
   error?: "invalid_token" | "insufficient_scope",
 ): string {
-  const parts = [`realm="${addresses.registry(req)}/token"`, `service="${config.registryAudience}"`];
+  const parts = [`realm="${tokenUrl(exchange)}"`, `service="${exchange.deps.config.registryAudience}"`];
   if (scope !== "") parts.push(`scope="${scope}"`);
   if (error) parts.push(`error="${error}"`);
   return `Bearer ${parts.join(",")}`;
+}
+
+/** The URL of the token endpoint, as the client reaches it. That of a mirror host keeps the registry it was asked for. */
+export function tokenUrl({ deps: { addresses }, req, mirror }: Pick<Exchange, "deps" | "req" | "mirror">): string {
+  if (mirror === undefined) return `${addresses.registry(req)}/token`;
+  return `${mirror.origin}/token${mirror.ns === undefined ? "" : `?ns=${encodeURIComponent(mirror.ns)}`}`;
 }
 
 /** The scope for these actions on a repository, and for pulling from another one; empty without a name. */

@@ -32,6 +32,7 @@ export { startQuotas } from "./quotas/worker.ts";
 export { createRepoNamed, repos } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention } from "./retention.ts";
 export { isPrivate, passwordPlace, syncPages, type SyncSettings, syncSettings } from "./syncs.ts";
+export { groupPath } from "./quotas/group-path.ts";
 export { standInAbove } from "./stand-ins.ts";
 export { runConfigOf } from "./run-config.ts";
 export { createPullCounter, type PullCounter } from "./pulls/counter.ts";
