@@ -42,6 +42,14 @@ export const NOUN_TABLE: readonly Noun[] = [
   ]),
   noun("storage", "Registry", "what is stored, by group", "StorageService", ["Storage"]),
   noun("quotas", "Registry", "how much groups may hold, and what is used", "QuotasService", ["Quota"], ["quota"]),
+  noun(
+    "registry-upstreams",
+    "Registry",
+    "outside registries that groups stand for",
+    "RegistryUpstreamsService",
+    ["RegistryUpstream"],
+    ["registry-upstream"],
+  ),
   noun("pulls", "Registry", "how often images are pulled, and when they were last", "PullsService", ["Pulls"]),
   noun("usage", "Registry", "what groups take up and transfer, and what runs", "UsageService", ["Usage"]),
   noun(
@@ -215,6 +223,7 @@ export const KIND_OF_MESSAGE: Readonly<Record<string, Kind>> = {
   "moorage.vulnerabilities.v2.Advisory": "advisory",
   "moorage.registry.v2.Signer": "signer",
   "moorage.registry.v2.Quota": "quota",
+  "moorage.registry.v2.RegistryUpstream": "registry-upstream",
   "moorage.registry.v2.SignaturePolicy": "signature-policy",
   "moorage.vulnerabilities.v2.Scanner": "scanner",
   "moorage.events.v2.Subscription": "subscription",

@@ -44,6 +44,8 @@ export const TAKES_LONG = [
   "test/mirroring/mirroring",
   "test/mirroring/processes",
   "test/mirroring/pull-through",
+  "test/upstreams/mirror-host",
+  "test/upstreams/pulls",
   "test/observe/logs",
   "test/observe/metrics",
   "test/observe/traces",

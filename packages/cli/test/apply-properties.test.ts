@@ -256,6 +256,12 @@ async function random(): Promise<string> {
       disabled: true,
       description: draw(text),
     });
+    await make("/registry/v2/upstreams", place, {
+      registry: draw(fc.constantFrom("docker.io", "quay.io", "registry.example.com:5000")),
+      denied: draw(words),
+      disabled: true,
+      description: draw(text),
+    });
     await make("/libraries/v2/artifactPolicies", place, {
       ecosystem: draw(fc.constantFrom("ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON")),
       ...draw(policyOfLibraries),

@@ -16,6 +16,7 @@ import { ociArea } from "@moorage/registry/oci";
 import { QUOTA_CHECKS, registryArea, tagsService } from "@moorage/registry/registry";
 import { judgePromotion, securityArea } from "@moorage/security/security";
 import { judgeSignedMoves, trustArea } from "@moorage/registry/trust";
+import { upstreamsArea } from "@moorage/registry/upstreams";
 import { jobsArea } from "./jobs/area.ts";
 import { operationsArea } from "./operations/area.ts";
 import { pingArea } from "./ping/index.ts";
@@ -43,6 +44,7 @@ export const AREAS: readonly Area[] = [
   authArea,
   ociArea,
   trustArea,
+  upstreamsArea,
   securityArea,
   librariesArea,
   mirroringArea,

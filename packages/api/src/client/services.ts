@@ -39,6 +39,7 @@ import { SignaturesService } from "../gen/moorage/registry/v2/signatures_pb.ts";
 import { SignersService } from "../gen/moorage/registry/v2/signers_pb.ts";
 import { PullsService } from "../gen/moorage/registry/v2/pulls_pb.ts";
 import { StorageService } from "../gen/moorage/registry/v2/storage_pb.ts";
+import { RegistryUpstreamsService } from "../gen/moorage/registry/v2/upstreams_pb.ts";
 import { UsageService } from "../gen/moorage/registry/v2/usage_pb.ts";
 import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
 import { AdvisoriesService } from "../gen/moorage/vulnerabilities/v2/advisories_pb.ts";
@@ -77,6 +78,7 @@ export const SERVICES = {
   operations: OperationsService,
   ping: PingService,
   pulls: PullsService,
+  registryUpstreams: RegistryUpstreamsService,
   repos: ReposService,
   roleBindings: RoleBindingsService,
   roles: RolesService,

@@ -31,6 +31,8 @@ export function findSpecial(lookup: Lookup, kind: Kind, text: string): Promise<s
     case "upstream":
     case "policy":
       return findByEcosystem(lookup, kind, text);
+    case "registry-upstream":
+      return findRegistryUpstream(lookup, text);
     case "advisory":
       return findFiltered(lookup, kind, text, { advisory_ids: [text] }, () => true);
     case "library":
@@ -108,6 +110,20 @@ async function findByEcosystem(lookup: Lookup, kind: "upstream" | "policy", text
     text,
     { "uidp.children_of": uid },
     (item) => ecosystemWord(String(item["ecosystem"])) === ecosystem.toLowerCase(),
+  );
+}
+
+/** `group:registry`, or the group alone, which has at most one. */
+async function findRegistryUpstream(lookup: Lookup, text: string): Promise<string> {
+  const [, group = "", registry] = /^([^:]+)(?::(.+))?$/s.exec(text) ?? [];
+  if (group === "") throw formOf("registry-upstream", text);
+  const query = { "uidp.children_of": await lookup.uidOf("group", group) };
+  return findFiltered(
+    lookup,
+    "registry-upstream",
+    text,
+    query,
+    (item) => registry === undefined || item["registry"] === registry,
   );
 }
 

@@ -19,6 +19,7 @@ export type Kind =
   | "association"
   | "advisory"
   | "upstream"
+  | "registry-upstream"
   | "policy"
   | "library"
   | "version";
@@ -77,6 +78,13 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
   association: place("/iam/v2/accountAssociations", "accountAssociations", "name", "account association", "acme"),
   advisory: place("/vulnerabilities/v2/advisories", "advisories", "advisoryId", "advisory", "MRG-2345-6789-cfgh"),
   upstream: place("/libraries/v2/upstreams", "upstreams", "ecosystem", "upstream", "acme/team:javascript"),
+  "registry-upstream": place(
+    "/registry/v2/upstreams",
+    "registryUpstreams",
+    "registry",
+    "registry upstream",
+    "acme/hub:docker.io",
+  ),
   policy: place("/libraries/v2/artifactPolicies", "artifactPolicies", "ecosystem", "policy", "acme/team:python"),
   library: {
     ...place("/libraries/v2/artifacts", "artifacts", "name", "library", "acme/team:left-pad"),

@@ -8,7 +8,16 @@ const MAX_IDS = 40;
 const MAX_REMEMBERED = 20_000;
 
 // What is called by its parent's path, a colon and its own name.
-const WITH_COLON: readonly Kind[] = ["tag", "binding", "subscription", "mapping", "upstream", "policy", "library"];
+const WITH_COLON: readonly Kind[] = [
+  "tag",
+  "binding",
+  "subscription",
+  "mapping",
+  "upstream",
+  "registry-upstream",
+  "policy",
+  "library",
+];
 
 /** Answers the path of names of a uid. */
 export type PathOf = (uid: string, kind?: Kind) => Promise<string>;

@@ -9,6 +9,7 @@ import {
   IdentitySchema,
   RepoSchema,
   QuotaSchema,
+  RegistryUpstreamSchema,
   RoleBindingSchema,
   RoleSchema,
   ScannerSchema,
@@ -192,6 +193,19 @@ export const KIND_SPECS: readonly KindSpec[] = [
     field: "signaturePolicies",
     parent: "group",
     references: [{ at: ["rules", "*", "signers", "*"], kinds: ["signer"] }],
+  },
+  {
+    ...COMMON,
+    name: "RegistryUpstream",
+    kind: "registry-upstream",
+    message: RegistryUpstreamSchema,
+    path: "/registry/v2/upstreams",
+    field: "registryUpstreams",
+    parent: "group",
+    secrets: { password: ["username"] },
+    // A group has one at most.
+    key: [],
+    keyOf: () => "",
   },
   {
     ...COMMON,

@@ -32,6 +32,7 @@ const SOURCES = [
   "association",
   "advisory",
   "upstream",
+  "registry-upstream",
   "policy",
   "library",
   "version",

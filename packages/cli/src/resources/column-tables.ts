@@ -518,6 +518,25 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     time("REPORTED", "reportTime", WIDE),
     UID,
   ],
+  registryUpstreams: [
+    nameColumn("registryUpstreams"),
+    text("PREFIX", "prefix", WIDE),
+    {
+      header: "STATE",
+      value: (item) =>
+        item["disabled"] === true ? "disabled" : textAt(item, "lastError") === "" ? "enabled" : "failing",
+    },
+    count("LEFT", "rate.remaining"),
+    count("LIMIT", "rate.limit", WIDE),
+    time("LAST ANSWER", "lastSuccessTime"),
+    text("LAST ERROR", "lastError", { flexible: true, color: () => "red" }),
+    duration("TAG TTL", "tagTtl", WIDE),
+    duration("COOLDOWN", "cooldown", WIDE),
+    text("ALLOWED", "allowed", WIDE),
+    text("DENIED", "denied", WIDE),
+    text("DESCRIPTION", "description", WIDE),
+    UID,
+  ],
   upstreams: [
     nameColumn("upstreams"),
     text("URL", "url", FLEXIBLE),

@@ -32,6 +32,7 @@ export const NAMES: Readonly<Record<string, NameOf>> = {
   accountAssociations: (item, pathOf) => pathOf(textAt(item, "uid"), "group"),
   advisories: (item) => textAt(item, "advisoryId") || textAt(item, "uid"),
   upstreams: byEcosystem,
+  registryUpstreams: (item, pathOf) => nameBelow(item, pathOf, textAt(item, "registry"), ":"),
   artifactPolicies: byEcosystem,
   blocks: (item) => `${textAt(item, "name")}@${textAt(item, "version")}`,
   events: (item) => textAt(item, "id"),

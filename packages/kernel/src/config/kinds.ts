@@ -150,6 +150,25 @@ export const registryHosts: Kind<RegistryHost[]> = (value, name) => {
   return all;
 };
 
+/** A host at which paths have no prefix: the groups below a group stand for the registries that clients ask for. */
+export interface MirrorHost extends Host {
+  /** The path of the group, as acme/mirrors. */
+  group: string;
+}
+
+export const mirrorHosts: Kind<MirrorHost[]> = (value, name) => {
+  const all = list(value, name).map((item) => {
+    const cut = item.indexOf("=");
+    const host = cut < 0 ? undefined : parseHost(item.slice(0, cut));
+    const group = item.slice(cut + 1);
+    if (host === undefined || !group.split("/").every((part) => PATH_COMPONENT.test(part)))
+      throw new ConfigError(`${name}: ${item} is not host[:port]=group, such as mirror.example.com=acme/mirrors`);
+    return { ...host, group };
+  });
+  if (all.length > MAX_HOSTS) throw new ConfigError(`${name}: must be at most ${MAX_HOSTS} hosts`);
+  return all;
+};
+
 export const redirectUris: Kind<string[]> = (value, name) =>
   list(value, name).map((item) => {
     const parsed = URL.parse(item);

@@ -19,6 +19,7 @@ import {
   pathComponent,
   rateLimit,
   redirectUris,
+  mirrorHosts,
   registryHosts,
   secretKeys,
   share,
@@ -72,6 +73,12 @@ export const TABLE = {
     "MOORAGE_REGISTRY_HOSTS",
     "",
     "Other names by which clients reach the registry, as host[:port], comma-separated, such as the name of a Kubernetes service: to requests for them, challenges and addresses of files have that name. With https:// or http:// before it, that is their scheme. Where neither MOORAGE_REGISTRY_URL nor MOORAGE_BASE_URL is set, every name counts.",
+  ),
+  mirrors: setting(
+    mirrorHosts,
+    "MOORAGE_MIRRORS",
+    "",
+    "Hosts at which paths of images have no prefix, for clients that take a mirror, as host[:port]=group, comma-separated, such as mirror.example.com=acme/mirrors: the group below it that stands for the registry of the parameter ns answers, or that for docker.io. None of them may be the registry's own host.",
   ),
   organization: setting(
     pathComponent,

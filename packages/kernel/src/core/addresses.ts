@@ -1,4 +1,4 @@
-import { type Config, type RegistryHost, variableOf } from "../config/index.ts";
+import { type Config, type MirrorHost, type RegistryHost, settingError, variableOf } from "../config/index.ts";
 import { type Host, parseHost } from "../lib/host.ts";
 import { networks } from "../lib/network.ts";
 import { type CalledOrigin, calledOrigin } from "./called-origin.ts";
@@ -14,19 +14,25 @@ export interface Addresses {
   platform(request: Request): string;
   /** The registry: the URL that was set, or a host of MOORAGE_REGISTRY_HOSTS; without a URL, what the client called. */
   registry(request: Request): string;
+  /** The mirror host that the client called; undefined for other hosts. `origin`: its URL. */
+  mirror(request: Request): { origin: string; group: string } | undefined;
 }
 
 /** The settings that say under which names the installation is reached. */
 export type AddressSettings = Pick<
   Config,
-  "baseUrl" | "registryUrl" | "followsHost" | "registryHosts" | "trustedProxies" | "tlsCert" | "port"
+  "baseUrl" | "registryUrl" | "followsHost" | "registryHosts" | "mirrors" | "trustedProxies" | "tlsCert" | "port"
 >;
 
 type Scheme = CalledOrigin["scheme"];
 
-/** `settings` have every URL filled in, and the port that is listened on. */
+/**
+ * `settings` have every URL filled in, and the port that is listened on. Throws a ConfigError for a mirror host that is
+ * also the registry's.
+ */
 export function createAddresses(settings: AddressSettings): Addresses {
-  const { baseUrl, registryUrl, followsHost, registryHosts, port } = settings;
+  const { baseUrl, registryUrl, followsHost, registryHosts, mirrors, port } = settings;
+  requireOtherHosts(settings);
   const isProxy = networks(variableOf("trustedProxies"), settings.trustedProxies);
   const scheme = settings.tlsCert === "" ? "http" : "https";
   const urlFor = (url: string, follows: boolean, hosts: readonly RegistryHost[]): ((request: Request) => string) => {
@@ -44,7 +50,24 @@ export function createAddresses(settings: AddressSettings): Addresses {
   return {
     platform: urlFor(baseUrl, followsHost.platform, []),
     registry: urlFor(registryUrl, followsHost.registry, registryHosts),
+    mirror(request) {
+      if (mirrors.length === 0) return undefined;
+      const called = calledOrigin(request, { isProxy, scheme });
+      const host = called && parseHost(called.host);
+      if (called === undefined || host === undefined) return undefined;
+      const entry = mirrors.find((one) => isListed({ ...one, scheme: undefined }, host, called.scheme, port));
+      return entry && { origin: `${called.scheme}://${called.host}`, group: entry.group };
+    },
   };
+}
+
+/** A host cannot be both: clients that have the registry as a mirror send `ns` with paths that have a prefix, too. */
+function requireOtherHosts({ baseUrl, registryUrl, registryHosts, mirrors }: AddressSettings): void {
+  const isOwn = ({ name }: MirrorHost): boolean =>
+    [baseUrl, registryUrl].some((url) => new URL(url).hostname === name) ||
+    registryHosts.some((one) => one.name === name);
+  const both = mirrors.find(isOwn);
+  if (both !== undefined) throw settingError("mirrors", `${both.name} is the registry's own host`);
 }
 
 function portOf(scheme: Scheme, port: number | undefined): number {

@@ -828,6 +828,21 @@ export const MIGRATIONS: Migration[] = [
       `delete from installation where key >= 'lease:' and key < 'lease;'`,
     ],
   },
+  {
+    version: 70,
+    name: "groups that stand for registries",
+    statements: [
+      `create table registry_upstreams (uid KEY primary key, parent KEY not null, registry KEY not null, prefix text not null, description text not null, username text not null, credential text not null, allowed text not null, denied text not null, tag_ttl text, missing_ttl text, cooldown text, allowed_digests text not null, anonymous_networks text not null, disabled INT8 not null, last_success_time INT8, last_error text not null, last_error_time INT8, rate text, held_until INT8 not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index registry_upstreams_group on registry_upstreams (parent)`,
+      // The repos that came from a registry; when a tag was last compared with it, and what it pointed to there, since
+      // when; and since when digests are known.
+      `create table upstream_repos (repo KEY primary key, upstream KEY not null, name text not null)`,
+      `create index upstream_repos_upstream on upstream_repos (upstream)`,
+      `create table upstream_tags (repo KEY not null, tag KEY not null, check_time INT8 not null, primary key (repo, tag)) WITHOUT_ROWID`,
+      `create table upstream_sightings (repo KEY not null, tag KEY not null, digest KEY not null, seen_time INT8 not null, primary key (repo, tag, digest)) WITHOUT_ROWID`,
+      `create table upstream_digests (repo KEY not null, digest KEY not null, parent KEY not null, seen_time INT8 not null, primary key (repo, digest, parent)) WITHOUT_ROWID`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -23,9 +23,9 @@ const isLibrary = (end: string) =>
 /** Installing libraries of any ecosystem, and publishing them. */
 const INSTALL = isLibrary("_READ");
 const PUBLISH = isLibrary("_PUBLISH");
-/** Setting from where libraries of others come. */
+/** Setting from where libraries and images of others come. */
 const UPSTREAMS = CapabilitySchema.values
-  .filter(({ name }) => name.startsWith("CAP_LIBRARIES_UPSTREAMS_"))
+  .filter(({ name }) => /^CAP_(?:LIBRARIES|REGISTRY)_UPSTREAMS_/.test(name))
   .map(({ number }) => number as Capability);
 /** Setting which versions of them clients get, and seeing what that kept from whom. */
 const RULES = CapabilitySchema.values
@@ -67,7 +67,7 @@ export const BUILT_IN_ROLES: readonly { name: string; description: string; capab
   {
     name: "editor",
     description:
-      "lists everything but the audit log, reads events, pulls and pushes images, installs, publishes and removes libraries, changes and deletes repos with their policies and sources, tags, subscriptions, and upstreams and policies of libraries",
+      "lists everything but the audit log, reads events, pulls and pushes images, installs, publishes and removes libraries, changes and deletes repos with their policies and sources, tags, subscriptions, which groups stand for other registries, and upstreams and policies of libraries",
     capabilities: [
       ...VIEWER,
       ...REPOS,

@@ -17,6 +17,7 @@ import {
   emitCopy,
   touchContents,
 } from "../oci/index.ts";
+import { isOrigin, noteCheck } from "../upstreams/index.ts";
 import { nextDue } from "./next-mirror.ts";
 import { emitTurn, type RunEnd } from "./turn-events.ts";
 
@@ -36,6 +37,8 @@ export interface MirrorPlace {
   sync: string;
   /** The id of the run that copies. Undefined when the content is pulled through. */
   holder?: string;
+  /** The upstream that the repo came from, below a group that stands for a registry: then it has no `sync_config`. */
+  upstream?: string;
 }
 
 /** A repo that is due to be copied. */
@@ -213,6 +216,7 @@ export const followTag = command(
   async (call: Call, { tag, digest, before, ...place }: FollowedTag): Promise<{ gone: boolean }> => {
     await requirePlace(call, place);
     const { repo } = place;
+    if (place.upstream !== undefined) await noteCheck(call, repo, tag);
     const held = await call.tx
       .selectFrom("manifests")
       .select("digest")
@@ -242,7 +246,11 @@ export const followTag = command(
 );
 
 /** Throws ABORTED when the repo's source has changed, or the run no longer holds the repo. */
-async function requirePlace(call: Call, { repo, sync, holder }: MirrorPlace): Promise<void> {
+async function requirePlace(call: Call, { repo, sync, holder, upstream }: MirrorPlace): Promise<void> {
+  if (upstream !== undefined) {
+    if (await isOrigin(call.tx, repo, upstream)) return;
+    throw new MoorageError(Code.Aborted, "Aborted: the group no longer stands for the registry");
+  }
   const found = await call.tx
     .selectFrom("mirrors as m")
     .innerJoin("repos as r", "r.uid", "m.repo")
@@ -255,9 +263,10 @@ async function requirePlace(call: Call, { repo, sync, holder }: MirrorPlace): Pr
 
 async function count(
   call: Call,
-  { repo }: MirrorPlace,
+  { repo, upstream }: MirrorPlace,
   { manifests, bytes }: { manifests: number; bytes: number },
 ): Promise<void> {
+  if (upstream !== undefined) return;
   await call.tx
     .updateTable("mirrors")
     .set((eb) => ({

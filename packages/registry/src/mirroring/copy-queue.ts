@@ -8,15 +8,17 @@ import { copyManifest, copyReferrers, holds } from "./copy.ts";
 import type { Downloads } from "./downloads.ts";
 import { companionOf, cosignTagsOf } from "./followed-tags.ts";
 import { createReferrerGaps } from "./referrer-gaps.ts";
-import type { PullSource } from "./source-lookup.ts";
+import type { PullSource } from "./pull-source.ts";
 
 /** Copies manifests that clients pulled through, in the background. */
 export interface CopyQueue {
   /**
-   * Queues the manifest with all that belongs to it; the tag is made if there is none. Dropped when the queue is full:
-   * the next pull or run copies it.
+   * Queues the manifest with all that belongs to it; the tag is moved if it still points to `before`, or made if there
+   * is none (`before` is empty). Dropped when the queue is full: the next pull or run copies it.
    */
-  add(source: PullSource, reference: string, stored: StoredManifest): void;
+  add(source: PullSource, reference: string, stored: StoredManifest, before?: string): void;
+  /** Queues what refers to a digest that is here. */
+  addReferrers(source: PullSource, digest: string): void;
 }
 
 interface CopyQueueDeps {
@@ -56,16 +58,26 @@ class Queue implements CopyQueue {
     this.#deps = deps;
   }
 
-  add(source: PullSource, reference: string, stored: StoredManifest): void {
+  add(source: PullSource, reference: string, stored: StoredManifest, before = ""): void {
+    this.#add(source, reference, (signal) => copy({ ...this.#deps, signal }, source, { reference, stored, before }));
+  }
+
+  addReferrers(source: PullSource, digest: string): void {
+    this.#add(source, `referrers of ${digest}`, (signal) =>
+      copyOnlyReferrers({ ...this.#deps, signal }, source, digest),
+    );
+  }
+
+  #add(source: PullSource, what: string, work: Waiting["work"]): void {
     const { repo, sync } = source.place;
-    const key = `${repo} ${sync} ${reference}`;
+    const key = `${repo} ${sync} ${what}`;
     if (this.#waiting.has(key) || this.#copying.has(key)) return;
     if (this.#waiting.size >= MAX_QUEUED || this.#deps.signal.aborted) return;
     this.#waiting.set(key, {
       organization: organizationOf(repo),
       repo,
       beginMs: performance.now() + COPY_AFTER_MS,
-      work: (signal) => copy({ ...this.#deps, signal }, source, reference, stored),
+      work,
     });
     this.#begin();
   }
@@ -100,14 +112,13 @@ class Queue implements CopyQueue {
 async function copy(
   { deps, downloads, signal }: CopyQueueDeps,
   { upstream, place }: PullSource,
-  reference: string,
-  stored: StoredManifest,
+  { reference, stored, before }: { reference: string; stored: StoredManifest; before: string },
 ): Promise<void> {
   const gaps = createReferrerGaps();
   const job = { deps, downloads, upstream, place, signal, gaps };
   if (await holds(job, stored.digest)) await copyReferrers(job, stored.digest);
   else await copyManifest(job, stored);
-  if (!isDigest(reference)) await follow(job, reference, stored);
+  if (!isDigest(reference)) await follow(job, reference, stored, before);
   if (companionOf(reference) === undefined) await copyCosignTags(job, stored.digest);
   if (gaps.count === 0) return;
   deps.metrics.notCopied("referrers", 1);
@@ -128,7 +139,16 @@ async function copyCosignTags(job: CopyJob, digest: string): Promise<void> {
   }
 }
 
-/** Makes the tag, if there is none. */
-async function follow({ deps, place }: CopyJob, tag: string, { digest }: StoredManifest): Promise<void> {
-  await deps.transactor.write(followTag, mirrorCall(deps), { ...place, tag, digest, before: "" });
+async function copyOnlyReferrers(
+  { deps, downloads, signal }: CopyQueueDeps,
+  { upstream, place }: PullSource,
+  digest: string,
+): Promise<void> {
+  const gaps = createReferrerGaps();
+  await copyReferrers({ deps, downloads, upstream, place, signal, gaps }, digest);
+}
+
+/** Moves the tag from `before`, or makes it if there is none. */
+async function follow({ deps, place }: CopyJob, tag: string, { digest }: StoredManifest, before = ""): Promise<void> {
+  await deps.transactor.write(followTag, mirrorCall(deps), { ...place, tag, digest, before });
 }

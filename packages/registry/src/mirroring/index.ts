@@ -1,10 +1,16 @@
-import { openStreamClient } from "@moorage/kernel/lib/stream-client";
+import { openStreamClient, type StreamClient } from "@moorage/kernel/lib/stream-client";
 import type { Wakes } from "@moorage/kernel/work";
-import type { Upstream } from "../oci/index.ts";
+import type { StandIns, Upstream } from "../oci/index.ts";
 import type { MirrorDeps } from "./context.ts";
+import { createCopyQueue } from "./copy-queue.ts";
 import { createDownloads } from "./downloads.ts";
+import { createFetchLimit } from "./fetch-limit.ts";
 import { createPullThrough } from "./pull-through.ts";
+import { createSourceLookup } from "./source-lookup.ts";
 import { createSources } from "./sources.ts";
+import { createStandIns } from "./stand-in/answer.ts";
+import { createStandInClients } from "./stand-in/sources.ts";
+import { createUpstreamStates } from "./stand-in/states.ts";
 import { type MirrorScheduler, startScheduler } from "./scheduler.ts";
 
 export { mirroringArea } from "./area.ts";
@@ -14,6 +20,8 @@ export { mirrorMetrics } from "./metrics.ts";
 export interface Mirroring {
   /** Serves pulls of content that a repo lacks. */
   upstream: Upstream;
+  /** Answers below groups that stand for other registries. */
+  standIns: StandIns;
   /** Starts to copy repos when they are due, if the settings give this process workers. */
   start(wakes: Wakes): void;
   /** Interrupts all copying. Copied content stays, and another process continues. */
@@ -29,24 +37,31 @@ const FOR_RUNS = { retries: 3, maxWaitMs: 60_000 };
 const FOR_PULLS = { retries: 1, maxWaitMs: 1_000 };
 
 export function openMirroring(deps: MirrorDeps): Mirroring {
-  const client = openStreamClient({
-    allowPrivateNetwork: deps.config.allowPrivateNetwork,
-    dnsServers: deps.config.dnsServers,
-    connections: CONNECTIONS,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    headTimeoutMs: HEAD_TIMEOUT_MS,
-    silenceTimeoutMs: SILENCE_TIMEOUT_MS,
-  });
+  const open = (): StreamClient =>
+    openStreamClient({
+      allowPrivateNetwork: deps.config.allowPrivateNetwork,
+      dnsServers: deps.config.dnsServers,
+      connections: CONNECTIONS,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      headTimeoutMs: HEAD_TIMEOUT_MS,
+      silenceTimeoutMs: SILENCE_TIMEOUT_MS,
+    });
+  const client = open();
+  const checks = open();
   const closing = new AbortController();
+  const { signal } = closing;
   const downloads = createDownloads(deps);
+  const copies = createCopyQueue({ deps, downloads, signal });
+  const limit = createFetchLimit();
+  const states = createUpstreamStates(deps);
+  const clients = createStandInClients({ deps, states, clients: { checks, content: client }, retryPolicy: FOR_PULLS });
+  const sources = createSources(deps, client, FOR_PULLS);
+  const lookup = createSourceLookup({ deps, sources, standIns: clients.source, limit });
+  const upstream = createPullThrough({ deps, lookup, downloads, copies, signal });
   let scheduler: MirrorScheduler | undefined;
   return {
-    upstream: createPullThrough({
-      deps,
-      downloads,
-      signal: closing.signal,
-      sources: createSources(deps, client, FOR_PULLS),
-    }),
+    upstream,
+    standIns: createStandIns({ deps, clients, copies, limit, signal, states, through: upstream }),
     start(wakes) {
       if (deps.config.mirrorWorkers > 0)
         scheduler = startScheduler({ deps, downloads, sources: createSources(deps, client, FOR_RUNS) }, wakes);
@@ -54,7 +69,8 @@ export function openMirroring(deps: MirrorDeps): Mirroring {
     async close() {
       closing.abort();
       await scheduler?.stop();
-      await client.close();
+      await Promise.all([client.close(), checks.close()]);
+      await states.settled();
     },
   };
 }

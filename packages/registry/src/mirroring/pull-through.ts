@@ -2,16 +2,17 @@ import type { Clock } from "@moorage/kernel/lib/clock";
 import { createLru } from "@moorage/kernel/lib/lru";
 import { isDigest, type StoredManifest, type Upstream } from "../oci/index.ts";
 import type { MirrorDeps } from "./context.ts";
-import { createCopyQueue } from "./copy-queue.ts";
+import type { CopyQueue } from "./copy-queue.ts";
 import type { Downloads } from "./downloads.ts";
 import { companionOf } from "./followed-tags.ts";
-import { createSourceLookup, type PullSource } from "./source-lookup.ts";
-import type { createSources } from "./sources.ts";
+import type { PullSource } from "./pull-source.ts";
+import type { SourceLookup } from "./source-lookup.ts";
 
 interface PullThroughDeps {
   deps: MirrorDeps;
-  sources: ReturnType<typeof createSources>;
+  lookup: SourceLookup;
   downloads: Downloads;
+  copies: CopyQueue;
   signal: AbortSignal;
 }
 
@@ -25,9 +26,7 @@ const LONGEST_BLOB_MS = 3_600_000;
  * Fetches content that a repo lacks from the repo's own source when it is pulled. Content that the repo holds is never
  * asked for there.
  */
-export function createPullThrough({ deps, sources, downloads, signal }: PullThroughDeps): Upstream {
-  const lookup = createSourceLookup(deps, sources);
-  const copies = createCopyQueue({ deps, downloads, signal });
+export function createPullThrough({ deps, lookup, downloads, copies, signal }: PullThroughDeps): Upstream {
   const manifests = createManifestCache(deps.clock);
   const sizes = createSizes();
 

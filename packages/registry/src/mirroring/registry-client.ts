@@ -3,7 +3,7 @@ import type { StreamClient } from "@moorage/kernel/lib/stream-client";
 import type { StoredManifest } from "../oci/index.ts";
 import { createAuthorization, type Credentials } from "./authorization.ts";
 import type { MirrorPlace } from "./commands.ts";
-import { openExchange, type RetryPolicy } from "./request.ts";
+import { type Guard, openExchange, type RetryPolicy } from "./request.ts";
 import { readManifest, type Resolved, resolveTag } from "./source-manifests.ts";
 import { listReferrers, listTags, type Referrers } from "./source-lists.ts";
 import { type BlobStream, blobSize, openBlob } from "./source-blobs.ts";
@@ -52,6 +52,7 @@ export interface UpstreamOptions {
   maxManifestBytes: number;
   /** For a whole list, and all its pages. Defaults to half an hour. */
   listTimeoutMs?: number;
+  guard?: Guard;
 }
 
 const LIST_TIMEOUT_MS = 1_800_000;
@@ -66,9 +67,10 @@ export function openUpstream({
   retryPolicy,
   maxManifestBytes,
   listTimeoutMs = LIST_TIMEOUT_MS,
+  guard,
 }: UpstreamOptions): Upstream {
   const authorization = createAuthorization({ client, clock, name, credentials });
-  const exchange = openExchange({ client, clock, origin, retryPolicy, authorization });
+  const exchange = openExchange({ client, clock, origin, retryPolicy, authorization, guard });
   const repository = { exchange, origin, base: `/v2/${name}`, maxManifestBytes, listTimeoutMs, refusesHead: false };
   return {
     retryPolicy,

@@ -50,19 +50,30 @@ export interface Exchange {
   read(request: SourceRequest, maxBytes: number): Promise<SmallAnswer>;
 }
 
+/** Looks at the requests to a registry and at its answers. */
+export interface Guard {
+  /** Called before each request. Throws an UpstreamError for one that is not to be sent. */
+  before(): void;
+  /** Called with each answer of the registry itself. */
+  answered(status: number, headers: StreamAnswer["headers"]): void;
+  /** Called with the error of a request. */
+  failed(error: unknown): void;
+}
+
 interface ExchangeDeps {
   client: StreamClient;
   clock: Clock;
   origin: string;
   authorization: Authorization;
   retryPolicy: RetryPolicy;
+  guard?: Guard | undefined;
 }
 
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 60_000;
 const FIRST_WAIT_MS = 500;
 
-export function openExchange({ client, clock, origin, authorization, retryPolicy }: ExchangeDeps): Exchange {
+export function openExchange({ client, clock, origin, authorization, retryPolicy, guard }: ExchangeDeps): Exchange {
   /**
    * Follows redirects, each under the rules of the guarded fetch. The authorization is sent to the registry alone: from
    * the first redirect to another host on it is left out. `own`: whether the registry itself answered.
@@ -90,6 +101,7 @@ export function openExchange({ client, clock, origin, authorization, retryPolicy
     }
   };
   const open = async (request: SourceRequest): Promise<SourceAnswer> => {
+    guard?.before();
     try {
       let { answer, own } = await follow(request, authorization.known());
       if (answer.status === 401 && own) {
@@ -98,12 +110,15 @@ export function openExchange({ client, clock, origin, authorization, retryPolicy
         if (header === undefined) throw new UpstreamError("refused", "the source wants credentials (401)");
         ({ answer, own } = await follow(request, header));
       }
+      if (own) guard?.answered(answer.status, answer.headers);
       const error = errorOf(answer, own, clock.nowMs());
       if (error === undefined) return answer;
       answer.discard();
       throw error;
     } catch (error) {
-      throw asUpstreamError(error);
+      const known = asUpstreamError(error);
+      if (!request.signal.aborted) guard?.failed(known);
+      throw known;
     }
   };
   return {

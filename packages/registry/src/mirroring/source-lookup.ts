@@ -2,15 +2,13 @@ import { createLru } from "@moorage/kernel/lib/lru";
 import { organizationOf } from "@moorage/kernel/lib/uid";
 import { Code, MoorageError } from "@moorage/kernel/errors";
 import { statement } from "@moorage/kernel/store";
-import type { MirrorPlace } from "./commands.ts";
+import type { PullSource } from "./pull-source.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { UpstreamError } from "./errors.ts";
-import type { createSources, Source } from "./sources.ts";
-
-/** The source of a repo that is pulled through, and the place that its content is copied to. */
-export interface PullSource extends Source {
-  place: MirrorPlace;
-}
+import { originOf } from "../upstreams/index.ts";
+import type { FetchLimit } from "./fetch-limit.ts";
+import type { createSources } from "./sources.ts";
+import type { StandInSources } from "./stand-in/sources.ts";
 
 /** What a pull asks a source for. */
 interface Wanted {
@@ -34,9 +32,6 @@ export type SourceLookup = <T>(
 const selectSource = statement<{ password: string; actor: string; sync_config: string | null }>(
   "select m.password, m.actor, r.sync_config from mirrors as m join repos as r on r.uid = m.repo where m.repo = ?",
 );
-const MAX_UNDER_WAY = 64;
-// The most of one organization: its slow sources do not hold up other organizations.
-const MAX_OF_ORGANIZATION = 24;
 const MAX_REMEMBERED = 10_000;
 // How long content that a source did not have is not asked for again.
 const MISSING_MS = 15_000;
@@ -44,8 +39,16 @@ const MISSING_MS = 15_000;
 const ERROR_MS = 5_000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
-export function createSourceLookup(deps: MirrorDeps, sources: ReturnType<typeof createSources>): SourceLookup {
-  const lookup = new Lookup(deps, sources);
+interface LookupDeps {
+  deps: MirrorDeps;
+  sources: ReturnType<typeof createSources>;
+  /** The sources of repos below groups that stand for a registry. */
+  standIns: StandInSources;
+  limit: FetchLimit;
+}
+
+export function createSourceLookup(options: LookupDeps): SourceLookup {
+  const lookup = new Lookup(options);
   return (wanted, work) => lookup.ask(wanted, work);
 }
 
@@ -54,11 +57,14 @@ class Lookup {
   readonly #sources: ReturnType<typeof createSources>;
   readonly #missing = createLru<string, number>(MAX_REMEMBERED);
   readonly #errors = createLru<string, { error: MoorageError; untilMs: number }>(MAX_REMEMBERED);
-  readonly #underWay = new Map<string, number>();
+  readonly #standIns: StandInSources;
+  readonly #limit: FetchLimit;
 
-  constructor(deps: MirrorDeps, sources: ReturnType<typeof createSources>) {
+  constructor({ deps, sources, standIns, limit }: LookupDeps) {
     this.#deps = deps;
     this.#sources = sources;
+    this.#standIns = standIns;
+    this.#limit = limit;
   }
 
   async ask<T>(wanted: Wanted, work: (source: PullSource) => Promise<T | undefined>): Promise<T | undefined> {
@@ -75,7 +81,7 @@ class Lookup {
       if (known !== undefined && nowMs < known.untilMs) throw known.error;
       outcome = "missing";
       if (nowMs < (this.#missing.get(keys.content) ?? 0)) return undefined;
-      const content = await this.#bounded(organizationOf(wanted.repo), () => work(found));
+      const content = await this.#limit(organizationOf(wanted.repo), () => work(found));
       if (content === undefined) this.#missing.set(keys.content, clock.monotonicMs() + MISSING_MS);
       else outcome = "found";
       return content;
@@ -89,29 +95,15 @@ class Lookup {
 
   /** The source of the repo. Undefined when it has none or is not pulled through. */
   async #sourceOf(repo: string): Promise<PullSource | undefined> {
-    const [row] = await this.#deps.transactor.read(mirrorCall(this.#deps), (call) => selectSource(call.tx, repo));
+    const { row, standIn } = await this.#deps.transactor.read(mirrorCall(this.#deps), async ({ tx }) => {
+      const [mirror] = await selectSource(tx, repo);
+      return { row: mirror, standIn: mirror === undefined ? await originOf(tx, repo) : undefined };
+    });
+    if (standIn !== undefined && !standIn.disabled) return this.#standIns(standIn, repo);
     if (row === undefined) return undefined;
     const sync = row.sync_config ?? "";
     const source = this.#sources({ repo, sync, password: row.password, actor: row.actor });
     return source?.settings.pullThrough === true ? { ...source, place: { repo, sync } } : undefined;
-  }
-
-  /** Throws UNAVAILABLE when too many requests to sources are under way, of the organization or of all. */
-  async #bounded<T>(organization: string, work: () => Promise<T>): Promise<T> {
-    const ofIt = this.#underWay.get(organization) ?? 0;
-    const all = [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
-    if (ofIt >= MAX_OF_ORGANIZATION || all >= MAX_UNDER_WAY)
-      throw new MoorageError(Code.Unavailable, "Unavailable: too much is being fetched from sources", {
-        retryAfterMs: 1_000,
-      });
-    this.#underWay.set(organization, ofIt + 1);
-    try {
-      return await work();
-    } finally {
-      const left = (this.#underWay.get(organization) ?? 1) - 1;
-      if (left > 0) this.#underWay.set(organization, left);
-      else this.#underWay.delete(organization);
-    }
   }
 
   /** Remembers the error for a while. Returns it as the client gets it. */

@@ -35,7 +35,7 @@ export function createSources(
   client: StreamClient,
   retryPolicy: RetryPolicy,
 ): (row: SourceRow) => Source | undefined {
-  const { secrets, clock, config } = deps;
+  const { clock, config } = deps;
   const cached = createLru<string, Source & { row: SourceRow }>(MAX_CACHED);
   return (row) => {
     const { repo, sync, password, actor } = row;
@@ -48,7 +48,7 @@ export function createSources(
       return { settings, upstream: openLocalUpstream(deps, { repo, source: name, actor }, retryPolicy) };
     const credentials = {
       username,
-      password: password === "" ? "" : opened(() => secrets.open(password, passwordPlace(repo))),
+      password: openedPassword(deps, password, passwordPlace(repo)),
     };
     const source = {
       row,
@@ -68,9 +68,11 @@ export function createSources(
   };
 }
 
-function opened(open: () => string): string {
+/** The password, unsealed; empty for none. Throws an UpstreamError when it cannot be unsealed. */
+export function openedPassword({ secrets }: Pick<MirrorDeps, "secrets">, sealed: string, place: string): string {
+  if (sealed === "") return "";
   try {
-    return open();
+    return secrets.open(sealed, place);
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;
     throw new UpstreamError("refused", `the password of the source cannot be read: ${error.message}`, { cause: error });

@@ -42,6 +42,20 @@ export async function publicMay(
   return false;
 }
 
+/**
+ * Whether an anonymous caller may have the tag or digest come to the group of the public organization that stands for
+ * another registry: one of the free-tier tags.
+ */
+export async function publicMayCome(
+  call: Call,
+  settings: PublicSettings,
+  group: string,
+  reference: PublicReference,
+): Promise<boolean> {
+  const isFree = "tag" in reference && settings.freeTierTags.includes(reference.tag);
+  return isFree && (await isPublicRepo(call, settings, group));
+}
+
 async function isPublicRepo(call: Call, settings: PublicSettings, repoUid: string): Promise<boolean> {
   const root = repoUid.split("/", 1)[0] ?? "";
   const found = await call.tx

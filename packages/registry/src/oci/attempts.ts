@@ -19,7 +19,7 @@ import { manifestUnknown } from "./manifests/commands.ts";
 import { checkTagRights, neededForTags } from "./manifests/tag-rights.ts";
 import { neededBy, tagsAbove } from "./manifests/tags-above.ts";
 import { heldManifest, pulledOf } from "./manifests/lookup.ts";
-import { denied, neededToCreate, PULL, pullableRepository, PUSH, repositoryFor, resolveForPush } from "./names.ts";
+import { denied, neededToCreate, PULL, pullablePlace, PUSH, repositoryFor, resolveForPush } from "./names.ts";
 import { gateDenied, pullGateOf } from "./pulls/gate.ts";
 import type { Pulled } from "./pulls/pulled-manifest.ts";
 import { signatureDenied } from "./pulls/signatures.ts";
@@ -83,11 +83,15 @@ type Attempting = (
 
 const ATTEMPTS: Record<Action, Attempting> = {
   async pull(call, { settings, judge, judgeSigned }, { name, reference }, enter) {
-    const repo = await pullableRepository(call, settings, name, pulledOf(reference));
+    const { repo, standIn } = await pullablePlace(call, settings, name, pulledOf(reference));
     if (reference === "") return {};
     enter("EXISTENCE");
+    if (repo === undefined) {
+      enter("SOURCE");
+      return {};
+    }
     const held = await heldManifest(call, repo, reference);
-    if (held === undefined && (await pullsThrough(call, repo))) {
+    if (held === undefined && (standIn?.disabled === false || (await pullsThrough(call, repo)))) {
       enter("SOURCE");
       return {};
     }

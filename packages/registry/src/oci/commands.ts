@@ -15,6 +15,7 @@ import { findUnrecorded, removeUnlinkedBlobs, removeUnneededBlobs, removeUnneede
 import { extendGrace, renewUpload } from "./gc/grace-commands.ts";
 import { deleteManifest, putManifest, removeTag } from "./manifests/commands.ts";
 import { unlinkRejected } from "./manifests/rejected-push.ts";
+import { makeStandInRepo } from "./stand-in-repo.ts";
 
 /** All commands of the registry. */
 export const ociCommands: NonNullable<Area["commands"]> = [
@@ -35,6 +36,7 @@ export const ociCommands: NonNullable<Area["commands"]> = [
   ]),
   commitBlob,
   ensureRepository,
+  makeStandInRepo,
   mountBlob,
   putManifest,
   renewUpload,

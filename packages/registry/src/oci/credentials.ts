@@ -90,12 +90,15 @@ export async function callerOf(
 export function badCredential(authenticate: string, error?: MoorageError): RegistryError {
   const words = error && rejectionMessage(error);
   const metadata = words === undefined ? undefined : error?.details.metadata;
-  return new RegistryError(
-    "UNAUTHORIZED",
-    `Unauthenticated: the credentials were not accepted${words === undefined ? "" : `: ${words}`}`,
-    {
-      ...(metadata && { detail: metadata, details: { metadata } }),
-      headers: { "www-authenticate": authenticate },
-    },
-  );
+  return new RegistryError("UNAUTHORIZED", `${NOT_ACCEPTED}${words === undefined ? "" : `: ${words}`}`, {
+    ...(metadata && { detail: metadata, details: { metadata } }),
+    headers: { "www-authenticate": authenticate },
+  });
+}
+
+const NOT_ACCEPTED = "Unauthenticated: the credentials were not accepted";
+
+/** Whether an error says that the credentials are none of ours, nor of an issuer that is known. */
+export function isUnknownCredential(error: unknown): boolean {
+  return error instanceof RegistryError && error.ociCode === "UNAUTHORIZED" && error.message === NOT_ACCEPTED;
 }

@@ -2,8 +2,9 @@ import { Capability, CapabilitySchema } from "@moorage/api/messages";
 import type { Call, Caller } from "@moorage/kernel/core/call";
 import { pathOf, type Resolved, resolveRepository } from "@moorage/kernel/core/image-path";
 import { repoOfAlias } from "../registry/index.ts";
+import { originOf, type StandIn, standInFor, standsForWords } from "../upstreams/index.ts";
 import { RegistryError } from "./errors.ts";
-import { publicMay } from "./anonymous.ts";
+import { publicMay, publicMayCome } from "./anonymous.ts";
 import type { PublicReference, PublicSettings } from "./anonymous.ts";
 
 /** The capabilities that a pull needs. Source: docs/contract.md, "Capabilities and roles". */
@@ -43,11 +44,61 @@ async function aliasedRepository(call: Call, { repo, group, missing }: Resolved)
   return repoOfAlias(call.tx, group, alias);
 }
 
+/** What a path means to a pull: by an alias, too, and below a group that stands for another registry. */
+type ResolvedPull = Resolved & { front?: { standIn: StandIn; canonical: string } };
+
+/** Resolves the path of a pull. `front`: the repository of another registry that it means; there is no repo then. */
+async function resolveForPull(call: Call, name: string): Promise<ResolvedPull> {
+  const resolved = await resolveRepository(call, name);
+  const repo = resolved.repo ?? (await aliasedRepository(call, resolved));
+  if (repo !== undefined) return { ...resolved, repo };
+  const front = resolved.group === undefined ? undefined : await standInFor(call.tx, resolved.group, name.split("/"));
+  if (front === undefined) return resolved;
+  if (front.canonical === name) return { ...resolved, front };
+  const canonical = await resolveRepository(call, front.canonical);
+  return canonical.repo === undefined ? { ...canonical, front } : canonical;
+}
+
+/** What a pull finds: a repo, or a repository of another registry of which nothing is here. */
+export interface PullPlace {
+  /** The uid of the repo; undefined while nothing is here. */
+  repo: string | undefined;
+  /** The repository of another registry that it came from, or would come from. */
+  standIn: StandIn | undefined;
+  /** The path under which the repo is here, or would be. */
+  path: string;
+}
+
 /**
- * The uid of the repo, when the caller may read the tag or digest there: by the capabilities, or because it is public.
- * The last name of the path may be an alias of the repo. Throws DENIED 403 and NAME_UNKNOWN 404 as `repositoryFor`
- * does; the names of the images in the public organization are not secret.
+ * The place that a pull of the tag or digest finds, when the caller may read that there: by the capabilities, or
+ * because it is public. The last name of the path may be an alias of the repo. Throws DENIED 403 and NAME_UNKNOWN 404
+ * as `repositoryFor` does, and DENIED for what the rules of an upstream do not let through; the names of the images in
+ * the public organization are not secret.
  */
+export async function pullablePlace(
+  call: Call,
+  settings: PublicSettings,
+  name: string,
+  reference: PublicReference,
+  capabilities = PULL,
+): Promise<PullPlace> {
+  const { repo, group, front } = await resolveForPull(call, name);
+  const lacking = await lackingOf(call, repo ?? group, capabilities);
+  const may = lacking.length === 0;
+  const isPublic =
+    !may &&
+    (repo === undefined
+      ? front !== undefined && group !== undefined && (await publicMayCome(call, settings, group, reference))
+      : await publicMay(call, settings, repo, reference));
+  if (!may && !isPublic && (repo !== undefined || !name.startsWith(`${settings.publicOrganization}/`)))
+    throw denied(call, name, lacking);
+  const standIn = repo === undefined ? (may || isPublic ? front?.standIn : undefined) : await originOf(call.tx, repo);
+  if (standIn?.isAllowed === false) throw notAllowed(name, standIn);
+  if (repo === undefined && standIn === undefined) throw nameUnknown(name);
+  return { repo, standIn, path: front?.canonical ?? name };
+}
+
+/** The uid of the repo of a pull: as `pullablePlace`, and throws NAME_UNKNOWN 404 while nothing is here. */
 export async function pullableRepository(
   call: Call,
   settings: PublicSettings,
@@ -55,32 +106,35 @@ export async function pullableRepository(
   reference: PublicReference,
   capabilities = PULL,
 ): Promise<string> {
-  const resolved = await resolveRepository(call, name);
-  const { group } = resolved;
-  const repo = resolved.repo ?? (await aliasedRepository(call, resolved));
-  const lacking = await lackingOf(call, repo ?? group, capabilities);
-  const may = lacking.length === 0;
-  if (repo !== undefined && (may || (await publicMay(call, settings, repo, reference)))) return repo;
-  if (repo === undefined && (may || name.startsWith(`${settings.publicOrganization}/`))) throw nameUnknown(name);
-  throw denied(call, name, lacking);
+  const { repo } = await pullablePlace(call, settings, name, reference, capabilities);
+  if (repo === undefined) throw nameUnknown(name);
+  return repo;
+}
+
+function notAllowed(name: string, { name: there, registry }: StandIn): RegistryError {
+  return new RegistryError(
+    "DENIED",
+    `Permission denied: ${name}: the rules here do not let ${there} of ${registry} through`,
+  );
 }
 
 /** The uid of the repo, when the caller may list its tags. As `repositoryFor`, and by an alias of the repo as well. */
 export async function listableRepository(call: Call, name: string): Promise<string> {
-  const resolved = await resolveRepository(call, name);
-  const repo = resolved.repo ?? (await aliasedRepository(call, resolved));
-  return requireRepository(call, name, { ...resolved, repo }, [Capability.CAP_TAG_LIST]);
+  return requireRepository(call, name, await resolveForPull(call, name), [Capability.CAP_TAG_LIST]);
 }
 
 /**
  * Resolves the path that a push goes to; creates nothing. Throws DENIED without the capability to push there, or to
- * create what is missing of the path, and NAME_INVALID for an alias, which names the repo to push to. Source:
+ * create what is missing of the path, or where a group stands for another registry, and NAME_INVALID for an alias,
+ * which names the repo to push to. Source:
  * docs/contract.md, "Registry".
  */
 export async function resolveForPush(call: Call, name: string): Promise<Resolved> {
   const resolved = await resolveRepository(call, name);
   const lacking = await lackingToPush(call, resolved);
   if (lacking.length > 0) throw denied(call, name, lacking);
+  const standsFor = await standsForWords(call.tx, resolved.repo ?? resolved.group ?? "", name.split("/"));
+  if (standsFor !== undefined) throw new RegistryError("DENIED", `Permission denied: ${standsFor}`);
   const aliased = await aliasedRepository(call, resolved);
   if (aliased !== undefined) {
     const path = await pathOf(call.tx, aliased);
@@ -150,7 +204,7 @@ export function capabilityNames(capabilities: readonly Capability[]): string[] {
   return capabilities.map((capability) => CapabilitySchema.value[capability]?.name ?? String(capability));
 }
 
-function nameUnknown(name: string): RegistryError {
+export function nameUnknown(name: string): RegistryError {
   return new RegistryError("NAME_UNKNOWN", `Repository not found: ${name}`, {
     details: { resource: { type: "moorage.registry.v2.Repo", name } },
   });

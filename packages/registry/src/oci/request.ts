@@ -17,7 +17,8 @@ import type { JudgeSignedPull } from "../trust/index.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./formats/manifest.ts";
-import { capabilityNames, PULL, PUSH } from "./names.ts";
+import { capabilityNames, PULL, type PullPlace, PUSH } from "./names.ts";
+import type { StandIn } from "../upstreams/index.ts";
 import {
   badCredential,
   callerOf,
@@ -68,8 +69,43 @@ export interface Upstream {
   blob(repo: string, digest: string, begin: (size: number) => ByteSink): Promise<boolean>;
 }
 
+/** A manifest that is asked of a group that stands for another registry. */
+export interface StandInRequest {
+  place: PullPlace & { standIn: StandIn };
+  /** A tag or a digest. */
+  reference: string;
+  /**
+   * What the repo holds of that. `checkMs`: when the tag was last compared with the registry's, in milliseconds since
+   * 1970; undefined when it was not.
+   */
+  held: { digest: string; checkMs: number | undefined } | undefined;
+}
+
+/** What is answered. */
+export interface StandInAnswer {
+  /** The manifest; `held` for that which the repo holds, undefined when there is none. */
+  manifest: StoredManifest | "held" | undefined;
+  /** The uid of the repo; undefined when there is still none. */
+  repo: string | undefined;
+  /** For the Cache-Status header. Source: RFC 9211. */
+  cacheStatus: string;
+  /** What people should know, such as that the registry does not answer; empty for nothing. */
+  warning: string;
+}
+
+/** Groups that stand for other registries. Callers must have the right to pull. */
+export interface StandIns {
+  /**
+   * Which manifest is answered. Throws RESOURCE_EXHAUSTED or UNAVAILABLE, with when to ask again, for what is not here
+   * and cannot be fetched now.
+   */
+  manifest(request: StandInRequest): Promise<StandInAnswer>;
+}
+
 export interface RegistryDeps {
   transactor: Transactor;
+  /** Without it, groups that stand for other registries serve what is here. */
+  standIns?: StandIns;
   /** Optional source registry; without it, missing content is answered with 404. */
   upstream?: Upstream;
   /** The response cache of pulls. */
@@ -105,7 +141,7 @@ export interface RegistryDeps {
   /** Signs the ids of uploads; all processes of the installation have the same. */
   pageTokenKey: Uint8Array;
   /** Under which URL a client reaches the registry. */
-  addresses: Pick<Addresses, "registry">;
+  addresses: Pick<Addresses, "registry" | "mirror">;
   clock: Clock;
   log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
   /** The AIP-193 form of an error: code, message, details. */
@@ -126,6 +162,20 @@ export interface Exchange {
   name: string;
   caller: Caller;
   callData: CallData;
+  /** The mirror host that the client called, and what it asked for there. */
+  mirror?: CalledMirror | undefined;
+}
+
+/** A mirror host that a client called. */
+export interface CalledMirror {
+  /** Its URL. */
+  origin: string;
+  /** The path of its group. */
+  group: string;
+  /** The registry that the client names; it is a key, and nothing is connected to by it. Undefined when it names none. */
+  ns: string | undefined;
+  /** The name as the client called it. */
+  name: string;
 }
 
 /** The actions of the distribution token protocol. */
@@ -157,14 +207,20 @@ export function openExchange(
  * distribution token protocol, RFC 6750 §3.
  */
 export function challenge(
-  { deps: { addresses, config }, req }: Pick<Exchange, "deps" | "req">,
+  exchange: Pick<Exchange, "deps" | "req" | "mirror">,
   scope: string,
   error?: "invalid_token" | "insufficient_scope",
 ): string {
-  const parts = [`realm="${addresses.registry(req)}/token"`, `service="${config.registryAudience}"`];
+  const parts = [`realm="${tokenUrl(exchange)}"`, `service="${exchange.deps.config.registryAudience}"`];
   if (scope !== "") parts.push(`scope="${scope}"`);
   if (error) parts.push(`error="${error}"`);
   return `Bearer ${parts.join(",")}`;
+}
+
+/** The URL of the token endpoint, as the client reaches it. That of a mirror host keeps the registry it was asked for. */
+export function tokenUrl({ deps: { addresses }, req, mirror }: Pick<Exchange, "deps" | "req" | "mirror">): string {
+  if (mirror === undefined) return `${addresses.registry(req)}/token`;
+  return `${mirror.origin}/token${mirror.ns === undefined ? "" : `?ns=${encodeURIComponent(mirror.ns)}`}`;
 }
 
 /** The scope for these actions on a repository, and for pulling from another one; empty without a name. */

@@ -9,6 +9,7 @@ import { handleCatalog } from "./catalog/handler.ts";
 import { handleExtensions } from "./extensions.ts";
 import { handleHistory } from "./tags/history.ts";
 import { handleManifest } from "./manifests/handler.ts";
+import { enterMirror } from "./mirror-host.ts";
 import { handleReferrers } from "./manifests/referrers.ts";
 import { answerFromCache } from "./pulls/cache.ts";
 import { readQuery } from "./query.ts";
@@ -44,12 +45,14 @@ export function registryHandler(deps: RegistryDeps): RegistryHandler {
       try {
         res.setHeader("docker-distribution-api-version", "registry/2.0");
         exchange.steps.admit();
-        if (await answerFromCache(exchange)) return;
+        const mirror = deps.addresses.mirror(req);
+        if (mirror === undefined && (await answerFromCache(exchange))) return;
         const url = req.url ?? "/";
         const cut = url.indexOf("?");
         if (cut >= 0) exchange.query = readQuery(url.slice(cut + 1));
         const route = findRoute(cut < 0 ? url : url.slice(0, cut), deps.config.historySegments);
         exchange.name = route.name;
+        if (mirror !== undefined) await enterMirror(exchange, mirror);
         if (!route.methods.includes(req.method ?? "")) {
           throw new RegistryError("UNSUPPORTED", "The method is not supported here", {
             headers: { allow: route.methods.join(", ") },

@@ -14,6 +14,7 @@ export {
 } from "./attachment-checks.ts";
 export { imagePaths } from "./image-paths.ts";
 export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
+export { parseImageSource } from "./image-source.ts";
 export { imageFor } from "./images.ts";
 export { imagesToJudge, type PromotedTag, type ToJudge } from "./gated-moves.ts";
 export { promotedMoves, rolledBackMoves } from "./promotions.ts";
@@ -30,7 +31,9 @@ export { lackOfSpace, spaceLeft, type SpaceLeft } from "./quotas/space.ts";
 export { startQuotas } from "./quotas/worker.ts";
 export { createRepoNamed, repos } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention } from "./retention.ts";
-export { passwordPlace, syncPages, type SyncSettings, syncSettings } from "./syncs.ts";
+export { isPrivate, passwordPlace, syncPages, type SyncSettings, syncSettings } from "./syncs.ts";
+export { groupPath } from "./quotas/group-path.ts";
+export { standInAbove } from "./stand-ins.ts";
 export { runConfigOf } from "./run-config.ts";
 export { createPullCounter, type PullCounter } from "./pulls/counter.ts";
 export { endPullCoverage } from "./pulls/commands.ts";

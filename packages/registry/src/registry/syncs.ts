@@ -104,7 +104,7 @@ function violationsOf(
 }
 
 /** Whether it is certain, before any name is resolved, that the guarded client will not connect. */
-function isPrivate(origin: string): boolean {
+export function isPrivate(origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   const address = hostname.replace(/^\[|\]$/g, "");
   return (

@@ -82,6 +82,7 @@ export function openRegistry(
     pulls: createPullCache(reader, access.isStillGood, config.gcGraceMs),
     blobs,
     upstream: mirroring.upstream,
+    standIns: mirroring.standIns,
     authenticate: access.authenticate,
     credentials: access,
     config,

@@ -31,6 +31,7 @@ import {
   ScannersService,
   ScansService,
   QuotasService,
+  RegistryUpstreamsService,
   SecurityAdvisoryService,
   SignatureExemptionsService,
   SignaturePoliciesService,
@@ -92,6 +93,7 @@ export const REST_SERVICES = [
   SignaturesService,
   SignersService,
   QuotasService,
+  RegistryUpstreamsService,
   ...V1_SERVICES,
 ];
 

@@ -52,6 +52,7 @@ import {
   SubscriptionsService,
   TagsService,
   TermsService,
+  RegistryUpstreamsService,
   UpstreamsService,
   VersionsService,
 } from "@moorage/api";
@@ -399,6 +400,20 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     updateMask: { paths: ["description"] },
   }));
   add(upstreams.deleteUpstream, async () => ({ uid: await upstream() }));
+  const registries = RegistryUpstreamsService.method;
+  const registry = async (): Promise<string> =>
+    (await platform.ok("POST", `/registry/v2/upstreams/${await free()}`, { registry: "docker.io" })).uid;
+  add(registries.getRegistryUpstream, async () => ({ uid: await registry() }));
+  add(registries.listRegistryUpstreams, () => everywhere);
+  add(registries.createRegistryUpstream, async () => ({
+    parent: await free(),
+    registryUpstream: { registry: "quay.io" },
+  }));
+  add(registries.updateRegistryUpstream, async () => ({
+    registryUpstream: { uid: await registry(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
+  add(registries.deleteRegistryUpstream, async () => ({ uid: await registry() }));
   add(LibraryFindingsService.method.listLibraryFindings, () => everywhere);
   for (const method of OperationsService.methods.filter(({ name }) => !/^(?!Preview).*Feed$/.test(name)))
     add(method, () => ({}));

@@ -4,7 +4,7 @@ import { Code, MoorageError } from "@moorage/kernel/errors";
 import { authorize, type Exchange, onlyDigest } from "../request.ts";
 import { RegistryError } from "../errors.ts";
 import { needsGrace, renewGrace } from "../gc/grace.ts";
-import { pullableRepository } from "../names.ts";
+import { nameUnknown, pullablePlace } from "../names.ts";
 import { blobFromSource } from "../pulls/upstream.ts";
 import { answerPull, recordPull } from "../pulls/cache.ts";
 import { requireReach } from "../pulls/reach.ts";
@@ -13,6 +13,7 @@ import { isIntact } from "./copies.ts";
 import { blobUnknown, findBlob, type RecordedCopy } from "../find-blob.ts";
 import { parseRange } from "./ranges.ts";
 import { redirectUrl } from "./redirect.ts";
+import { HIT, MISS } from "../pulls/cache-status.ts";
 import { sendEmpty } from "../send.ts";
 import { responseSink } from "../body.ts";
 import { deleteBlob } from "./commands.ts";
@@ -36,16 +37,21 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
   const { req, res, data, deps } = exchange;
   await authorize(exchange, ["pull"], { checksDigest: true });
   let repo = "";
+  let isStandIn = false;
   const pull = (): Pull => ({ repository: exchange.name, repo, tag: "", digest, type: "blob" });
   const onAnswered = (bytes: number): void => recordPull(exchange, pull(), exchange.caller, bytes);
   const blob = await deps.transactor.read(exchange.callData, async (call) => {
-    repo = await pullableRepository(call, deps.config, exchange.name, { digest });
+    const place = await pullablePlace(call, deps.config, exchange.name, { digest });
+    if (place.repo === undefined) throw nameUnknown(exchange.name);
+    repo = place.repo;
+    isStandIn = place.standIn !== undefined;
     await requireReach(exchange, call, repo, digest);
     const found = await findBlob(call, repo, digest);
     return found && { ...found, renews: await needsGrace(exchange, call, repo, found.touch_time) };
   });
   const isHeld = blob !== undefined && (!blob.renews || (await renewGrace(exchange, { repo, digest, kind: "blob" })));
   const isLost = isHeld && needsLook(exchange, blob) && !(await isIntact(deps, digest, blob));
+  if (isStandIn) res.setHeader("cache-status", isHeld && !isLost ? HIT : MISS);
   if (!isHeld || isLost) {
     const found = await blobFromSource(exchange, repo, digest);
     // What is known to be damaged may be right the next time it is read: then it is served, and otherwise cut short.

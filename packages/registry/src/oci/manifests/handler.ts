@@ -9,8 +9,9 @@ import { RegistryError } from "../errors.ts";
 import { needsGrace, renewGrace } from "../gc/grace.ts";
 import { lookAt } from "./look.ts";
 import { parseManifest } from "../formats/manifest.ts";
-import { pullableRepository } from "../names.ts";
+import { type PullPlace, pullablePlace } from "../names.ts";
 import { manifestFromSource } from "../pulls/upstream.ts";
+import { manifestOfStandIn } from "../pulls/stand-in.ts";
 import { answerPull } from "../pulls/cache.ts";
 import { judgeDeprecation } from "../pulls/deprecation.ts";
 import { type Answerable, judgePull } from "../pulls/gate.ts";
@@ -44,27 +45,28 @@ export async function handleManifest(exchange: Exchange, { reference }: { refere
 async function sendManifest(exchange: Exchange, reference: string): Promise<void> {
   const { deps, name } = exchange;
   await authorize(exchange, ["pull"], { checksDigest: isDigest(reference) });
-  let repo = "";
-  const found = await deps.transactor.read(exchange.callData, async (call) => {
-    repo = await pullableRepository(call, deps.config, name, pulledOf(reference));
+  const { place, found } = await deps.transactor.read(exchange.callData, async (call) => {
+    const pulledPlace = await pullablePlace(call, deps.config, name, pulledOf(reference));
+    const { repo = "" } = pulledPlace;
     await requireReach(exchange, call, repo, reference);
-    const held = await heldManifest(call, repo, reference);
-    if (held?.touch_time === undefined) return held;
-    return { ...held, renews: await needsGrace(exchange, call, repo, held.touch_time) };
+    const held = repo === "" ? undefined : await heldManifest(call, repo, reference);
+    const renews = held?.touch_time !== undefined && (await needsGrace(exchange, call, repo, held.touch_time));
+    return { place: pulledPlace, found: held && { ...held, renews } };
   });
   const isGone =
-    found !== undefined &&
-    "renews" in found &&
-    found.renews &&
-    !(await renewGrace(exchange, { repo, digest: reference, kind: "manifest" }));
+    found?.renews === true &&
+    !(await renewGrace(exchange, { repo: place.repo ?? "", digest: reference, kind: "manifest" }));
   const local = isGone ? undefined : found;
-  const pulled: Answerable | undefined = local ?? (await manifestFromSource(exchange, repo, reference));
-  if (pulled === undefined)
+  const answered = await manifestOf(exchange, place, reference, local);
+  if (answered === undefined)
     throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
+  const { pulled, repo, isCurrent } = answered;
   const deprecated = await judgeDeprecation(exchange, repo, pulled);
   const judged = await judgePull(exchange, { repo, reference }, pulled);
   const signed = await judgeSignatures(exchange, { repo, reference }, pulled);
-  const warnings = [deprecated, judged, signed].map((each) => each?.warning ?? "").filter((text) => text !== "");
+  const warnings = [answered, deprecated, judged, signed]
+    .map((each) => each?.warning ?? "")
+    .filter((text) => text !== "");
   const headers = {
     "docker-content-digest": pulled.digest,
     etag: `"${pulled.digest}"`,
@@ -85,11 +87,37 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   // in time.
   const isCacheable =
     local !== undefined &&
+    isCurrent &&
     judged === undefined &&
     signed === undefined &&
     deprecated?.endsMs === undefined &&
     onlyDigest(exchange) === undefined;
   answerPull(exchange, { pull, headers, body: pulled.content, isCacheable });
+}
+
+/** A manifest that is answered. */
+interface Answered {
+  pulled: Answerable;
+  /** The uid of its repo. */
+  repo: string;
+  /** Whether it is that of the reference until something changes here. */
+  isCurrent: boolean;
+  /** What its registry gives cause to say. */
+  warning: string;
+}
+
+/** The manifest that is answered: what is here, or what another registry has. Undefined when nobody has it. */
+async function manifestOf(
+  exchange: Exchange,
+  { repo, standIn, path }: PullPlace,
+  reference: string,
+  local: Answerable | undefined,
+): Promise<Answered | undefined> {
+  if (standIn !== undefined && !parseTimedTag(reference))
+    return await manifestOfStandIn(exchange, { repo, standIn, path }, reference, local);
+  if (repo === undefined) return undefined;
+  const pulled = local ?? (await manifestFromSource(exchange, repo, reference));
+  return pulled && { pulled, repo, isCurrent: true, warning: "" };
 }
 
 async function handlePut(exchange: Exchange, reference: string): Promise<void> {

@@ -6,7 +6,7 @@ import { isDigest } from "../digests.ts";
 import { undefinedIfUnknown, RegistryError } from "../errors.ts";
 import { pullableRepository } from "../names.ts";
 import { sendJson } from "../send.ts";
-import { nextLink, pageSize } from "../tags/list.ts";
+import { nextOfRepository, pageSize } from "../tags/list.ts";
 
 /**
  * GET /v2/<name>/referrers/<digest>: the manifests whose subject is the digest, as an image index. The list is empty
@@ -46,7 +46,7 @@ export async function handleReferrers(exchange: Exchange, { digest }: { digest: 
   }));
   const filter: Record<string, string> = artifactType === "" ? {} : { artifactType };
   const next = { ...filter, n: String(count), last: manifests.at(-1)?.digest ?? "" };
-  const more = found.length > count && count > 0 ? nextLink(`/v2/${name}/referrers/${digest}`, next) : {};
+  const more = found.length > count && count > 0 ? nextOfRepository(exchange, `referrers/${digest}`, next) : {};
   const applied: Record<string, string> = artifactType === "" ? {} : { "oci-filters-applied": "artifactType" };
   sendJson(
     exchange,

@@ -8,7 +8,7 @@ import { isDigest } from "../digests.ts";
 import { rejected, undefinedIfUnknown, RegistryError } from "../errors.ts";
 import { pullableRepository } from "../names.ts";
 import { sendJson } from "../send.ts";
-import { nextLink, pageSize } from "./list.ts";
+import { nextOfRepository, pageSize } from "./list.ts";
 
 /** A move or deletion of a tag. The media type and size of a manifest that is no longer stored are null. */
 interface Entry {
@@ -62,7 +62,7 @@ export async function handleTagHistory(exchange: Exchange, { tag }: { tag: strin
     ["since", "digest"].flatMap((field) => (query.has(field) ? [[field, query.get(field) ?? ""]] : [])),
   );
   const next = { n: String(count), before: textOf(entries.at(-1)?.timeMs ?? 0), ...passed };
-  const more = found.length > count ? nextLink(`/v2/${name}/_oci/tag-history/${tag}`, next) : {};
+  const more = found.length > count ? nextOfRepository(exchange, `_oci/tag-history/${tag}`, next) : {};
   sendJson(
     exchange,
     200,

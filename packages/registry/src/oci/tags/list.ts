@@ -34,7 +34,7 @@ export async function handleTags(exchange: Exchange): Promise<void> {
   names.sort();
   const tags = names.slice(0, count);
   const more =
-    names.length > count ? nextLink(`/v2/${name}/tags/list`, { n: String(count), last: tags.at(-1) ?? "" }) : {};
+    names.length > count ? nextOfRepository(exchange, "tags/list", { n: String(count), last: tags.at(-1) ?? "" }) : {};
   sendJson(exchange, 200, { "content-type": "application/json", ...more }, { name, tags });
 }
 
@@ -53,4 +53,14 @@ export function pageSize(query: URLSearchParams): number {
 /** The Link header to the next page. Source: RFC 8288. */
 export function nextLink(path: string, query: Record<string, string>): { link: string } {
   return { link: `<${path}?${new URLSearchParams(query)}>; rel="next"` };
+}
+
+/** The same of a list of the exchange's repository, by the name that the client calls it. */
+export function nextOfRepository(
+  { name, mirror }: Pick<Exchange, "name" | "mirror">,
+  list: string,
+  query: Record<string, string>,
+): { link: string } {
+  const asked = { ...query, ...(mirror?.ns !== undefined && { ns: mirror.ns }) };
+  return nextLink(`/v2/${mirror?.name ?? name}/${list}`, asked);
 }

@@ -1,14 +1,22 @@
 import { ANONYMOUS } from "@moorage/kernel/core/call";
 import type { RequestHandler } from "@moorage/kernel/core/http";
 import { invalidArgument } from "@moorage/kernel/errors";
-import { type Exchange, openExchange, type RegistryDeps } from "../request.ts";
+import { countsAsAnonymous, mirrored } from "../mirror-host.ts";
+import { type Exchange, openExchange, type RegistryDeps, tokenUrl } from "../request.ts";
 import { RegistryError } from "../errors.ts";
 import { answerError } from "../answer-error.ts";
 import { send } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
-import { badCredential, callerOf, type Credential, headerCredential, organizationsOf } from "../credentials.ts";
+import {
+  badCredential,
+  callerOf,
+  type Credential,
+  headerCredential,
+  isUnknownCredential,
+  organizationsOf,
+} from "../credentials.ts";
 import { grantedScopes, type LeftOut } from "./grants.ts";
-import { CATALOG_SCOPE, parseScopes } from "./scopes.ts";
+import { CATALOG_SCOPE, parseScopes, type Scopes } from "./scopes.ts";
 
 /** The dependencies of the token endpoint, beside those of the registry. */
 export interface TokenDeps extends RegistryDeps {
@@ -21,6 +29,7 @@ const MAX_FORM_BYTES = 65_536;
 const MAX_LOGGED_SCOPES = 10;
 const MAX_LOGGED_CHARACTERS = 200;
 const MAX_REFUSED = 2;
+const MAX_NS = 300;
 // A token with many more scopes is as long as it may be.
 const MAX_GRANTED = 10;
 
@@ -39,6 +48,9 @@ export function tokenEndpoint(deps: TokenDeps): RequestHandler {
     const exchange = openExchange(req, res, data, deps, "", new URLSearchParams(cut < 0 ? "" : url.slice(cut + 1)));
     try {
       exchange.steps.admit();
+      const mirror = deps.addresses.mirror(req);
+      if (mirror !== undefined)
+        exchange.mirror = { ...mirror, ns: exchange.query.get("ns")?.slice(0, MAX_NS), name: "" };
       await answerToken(deps, exchange);
     } catch (error) {
       answerError(exchange, error);
@@ -52,8 +64,9 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
     throw new RegistryError("UNSUPPORTED", "The method is not supported here", { headers: { allow: "GET, POST" } });
   }
   const parameters = req.method === "POST" ? await readForm(exchange) : query;
-  const wanted = parseScopes(parameters.getAll("scope"));
-  if ("problem" in wanted) throw invalidArgument({ field: "scope", description: wanted.problem });
+  const asked = parseScopes(parameters.getAll("scope"));
+  if ("problem" in asked) throw invalidArgument({ field: "scope", description: asked.problem });
+  const wanted = await atMirror(exchange, asked);
   const credential = req.method === "POST" ? formCredential(parameters) : givenCredential(exchange);
   const organizations = organizationsOf(wanted.scopes.map(({ name }) => name));
   // Before the credentials are checked, which is most of the work. Who sends invalid ones is stopped by his address.
@@ -64,7 +77,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
           organizations,
           authenticate: basicChallenge(exchange),
           callData,
-        })
+        }).catch((error: unknown) => unlessAnonymous(exchange, error))
       : ANONYMOUS,
   );
   const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) =>
@@ -121,6 +134,28 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   send(exchange, 200, headers, JSON.stringify(answer));
 }
 
+/**
+ * The scopes that are meant at the mirror host that was called, for pulling alone. Clients ask for the scope of the
+ * challenge, and beside it for that of the name as they know it, which is the same image; others are left out.
+ */
+async function atMirror(exchange: Exchange, asked: Scopes): Promise<Scopes> {
+  const { mirror } = exchange;
+  if (mirror === undefined) return asked;
+  const names = new Set<string>();
+  for (const { name, actions } of asked.scopes) {
+    if (!actions.includes("pull")) continue;
+    const path = name.startsWith(`${mirror.group}/`) ? name : (await mirrored(exchange, name))?.path;
+    if (path !== undefined) names.add(path);
+  }
+  return { scopes: [...names].map((name) => ({ name, actions: ["pull"] })), catalog: false, unusable: asked.unusable };
+}
+
+/** The anonymous caller, where credentials that are not known count as none. Throws the error otherwise. */
+async function unlessAnonymous(exchange: Exchange, error: unknown): Promise<typeof ANONYMOUS> {
+  if (isUnknownCredential(error) && (await countsAsAnonymous(exchange))) return ANONYMOUS;
+  throw error;
+}
+
 /** Names of repositories to which a push was left out. Clients push to one at a time. */
 function refusedOf(leftOut: readonly LeftOut[]): string[] {
   return leftOut
@@ -136,8 +171,8 @@ function givenCredential(exchange: Exchange): Credential | undefined {
   return credential;
 }
 
-function basicChallenge({ deps, req }: Exchange): string {
-  return `Basic realm="${deps.addresses.registry(req)}/token", charset="UTF-8"`;
+function basicChallenge(exchange: Exchange): string {
+  return `Basic realm="${tokenUrl(exchange)}", charset="UTF-8"`;
 }
 
 function formCredential(form: URLSearchParams): Credential {

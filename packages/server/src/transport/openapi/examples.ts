@@ -48,6 +48,8 @@ const BODIES: Readonly<Record<string, object>> = {
   "AccountAssociationsService.UpdateAccountAssociation": { amazon: { account: "123456789012" } },
   "AccountAssociationsService.CheckAccountAssociation": { providerType: "ACCOUNT_PROVIDER_TYPE_AMAZON" },
   "QuotasService.CreateQuota": { bytes: "10737418240", softPercent: 80 },
+  "RegistryUpstreamsService.CreateRegistryUpstream": { registry: "docker.io", denied: ["*/xmrig"] },
+  "RegistryUpstreamsService.UpdateRegistryUpstream": { allowed: ["library/*"] },
   "QuotasService.UpdateQuota": { bytes: "21474836480" },
   "TermsService.AcceptTerms": { documentIds: ["privacy"] },
   "ReposService.CreateRepo": REPO,

@@ -1,0 +1,68 @@
+import { createLru } from "@moorage/kernel/lib/lru";
+import type { StreamClient } from "@moorage/kernel/lib/stream-client";
+import { credentialPlace, type StandIn } from "../../upstreams/index.ts";
+import type { MirrorDeps } from "../context.ts";
+import type { PullSource } from "../pull-source.ts";
+import { openUpstream, type Upstream } from "../registry-client.ts";
+import type { RetryPolicy } from "../request.ts";
+import { openedPassword } from "../sources.ts";
+import type { UpstreamStates } from "./states.ts";
+
+/** The source of a repo that came from a registry which a group stands for. Throws an UpstreamError as `sources` does. */
+export type StandInSources = (standIn: StandIn, repo: string) => PullSource;
+
+/** Opens repositories of registries that groups stand for: to compare tags, and as sources. */
+export interface StandInClients {
+  /** For manifests alone: blobs that take long do not hold it up. */
+  checks(standIn: StandIn): Upstream;
+  source: StandInSources;
+}
+
+interface ClientDeps {
+  deps: MirrorDeps;
+  states: UpstreamStates;
+  /** For checks, and for everything else. */
+  clients: { checks: StreamClient; content: StreamClient };
+  retryPolicy: RetryPolicy;
+}
+
+// A cached client includes the current token of its registry.
+const MAX_CACHED = 512;
+
+export function createStandInClients({ deps, states, clients, retryPolicy }: ClientDeps): StandInClients {
+  const cached = createLru<string, Upstream>(MAX_CACHED);
+  const open = (standIn: StandIn, kind: keyof typeof clients): Upstream => {
+    const { uid, origin, name, username, credential } = standIn;
+    const key = JSON.stringify([kind, uid, name, username, credential]);
+    const known = cached.get(key);
+    if (known !== undefined) return known;
+    const password = openedPassword(deps, credential, credentialPlace(uid));
+    const opened = openUpstream({
+      client: clients[kind],
+      clock: deps.clock,
+      origin,
+      name,
+      credentials: { username, password },
+      retryPolicy,
+      maxManifestBytes: deps.config.maxManifestBytes,
+      guard: states.guard(standIn),
+    });
+    cached.set(key, opened);
+    return opened;
+  };
+  return {
+    checks: (standIn) => open(standIn, "checks"),
+    source: (standIn, repo) => ({
+      upstream: open(standIn, "content"),
+      place: { repo, sync: `${standIn.uid} ${standIn.name}`, upstream: standIn.uid },
+      settings: {
+        origin: standIn.origin,
+        name: standIn.name,
+        username: standIn.username,
+        follows: () => true,
+        intervalMs: standIn.tagTtlMs,
+        pullThrough: true,
+      },
+    }),
+  };
+}

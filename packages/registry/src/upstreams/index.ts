@@ -1,0 +1,7 @@
+// The registries that groups stand for.
+export { upstreamsArea } from "./area.ts";
+export { checkTimeOf, noteCheck, noteTagCheck, noteUpstream, type UpstreamNote } from "./commands.ts";
+export { credentialPlace } from "./credentials.ts";
+export { mirroredName, type MirroredName } from "./mirrors.ts";
+export { rateIn, type RegistryRate } from "./rate.ts";
+export { isOrigin, noteOrigin, originOf, type StandIn, standInFor, standsForWords } from "./stand-ins.ts";

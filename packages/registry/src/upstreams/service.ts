@@ -1,0 +1,101 @@
+import { create } from "@bufbuild/protobuf";
+import { type RegistryUpstream, RegistryUpstreamSchema, RegistryUpstreamsService } from "@moorage/api/messages";
+import { columnIsIfSet, listStored, storedListOf } from "@moorage/kernel/aip/list";
+import { sortable } from "@moorage/kernel/aip/order";
+import { storedGet } from "@moorage/kernel/aip/resource";
+import type { Call } from "@moorage/kernel/core/call";
+import type { Service, ServiceContext } from "@moorage/kernel/core/service";
+import { alreadyExists, invalidArgument } from "@moorage/kernel/errors";
+import { groups } from "@moorage/platform/iam";
+import { credentialPlace, keepsCredential } from "./credentials.ts";
+import { checkUpstream } from "./fields.ts";
+import { registryUpstreams, UPSTREAM_LAYOUT, upstreamColumns } from "./resource.ts";
+
+const getUpstream = storedGet("registry_upstreams", UPSTREAM_LAYOUT);
+const LIST = storedListOf(
+  {
+    method: RegistryUpstreamsService.method.listRegistryUpstreams,
+    table: "registry_upstreams",
+    defaultOrder: "registry",
+    orderBy: sortable("registry", "description", "create_time", "update_time", "uid"),
+    large: ["allowed", "denied", "allowed_digests", "anonymous_networks"],
+  },
+  UPSTREAM_LAYOUT,
+);
+
+/** The registries that groups stand for: docs/standing-in-front.md. */
+export function registryUpstreamsService({
+  pageTokenKey,
+  secrets,
+  allowPrivateNetwork = true,
+}: ServiceContext): Service<typeof RegistryUpstreamsService> {
+  const store = async ({ tx }: Call, uid: string, password: string): Promise<void> => {
+    const credential = password === "" ? "" : secrets.seal(password, credentialPlace(uid));
+    await tx.updateTable("registry_upstreams").set({ credential }).where("uid", "=", uid).execute();
+  };
+  const check = (upstream: RegistryUpstream): void => {
+    const violations = checkUpstream(upstream, { allowPrivateNetwork });
+    if (violations.length > 0) throw invalidArgument(...violations);
+  };
+  return {
+    getRegistryUpstream: (call, { uid }) => getUpstream(call.tx, uid),
+    listRegistryUpstreams: (call, request) =>
+      listStored(call, pageTokenKey, LIST, request, {
+        filters: ({ registry }) => columnIsIfSet("registry", registry),
+      }),
+    async createRegistryUpstream(call, { parent, registryUpstream: upstream = create(RegistryUpstreamSchema) }) {
+      check(upstream);
+      await groups.get(call.tx, parent);
+      await requireNone(call, parent);
+      const row = await registryUpstreams.insert(call, parent, {
+        ...upstreamColumns(upstream),
+        credential: "",
+        last_success_time: null,
+        last_error: "",
+        last_error_time: null,
+        rate: null,
+        held_until: 0,
+        create_time: call.nowMs,
+        update_time: call.nowMs,
+      });
+      // It is sealed for the row's uid, which the insert has assigned.
+      if (upstream.password !== "") await store(call, row.uid, upstream.password);
+      return registryUpstreams.toMessage(row);
+    },
+    async updateRegistryUpstream(call, { registryUpstream: upstream = create(RegistryUpstreamSchema), updateMask }) {
+      const { uid } = upstream;
+      await registryUpstreams.patch(call, uid, upstream, updateMask, async (before, after) => {
+        const isKept = keepsCredential(before, after, updateMask);
+        check(isKept && before.credential !== "" ? { ...after, password: "kept" } : after);
+        if (!isKept) await store(call, uid, after.password);
+        // Another user may have another limit.
+        if (!isKept) await call.tx.updateTable("registry_upstreams").set(NOTHING_YET).where("uid", "=", uid).execute();
+      });
+      return registryUpstreams.toMessage(await registryUpstreams.get(call.tx, uid));
+    },
+    async deleteRegistryUpstream(call, { uid }) {
+      await registryUpstreams.remove(call, await registryUpstreams.get(call.tx, uid));
+      await forgetOrigin(call, uid);
+      return {};
+    },
+  };
+}
+
+const NOTHING_YET = { rate: null, held_until: 0, last_error: "", last_error_time: null } as const;
+
+async function requireNone(call: Call, group: string): Promise<void> {
+  const found = await call.tx
+    .selectFrom("registry_upstreams")
+    .select("registry")
+    .where("parent", "=", group)
+    .executeTakeFirst();
+  if (found !== undefined) throw alreadyExists(RegistryUpstreamSchema.typeName, found.registry);
+}
+
+/** What came from the upstream is the group's own from now on. */
+async function forgetOrigin({ tx }: Call, upstream: string): Promise<void> {
+  const repos = tx.selectFrom("upstream_repos").select("repo").where("upstream", "=", upstream);
+  for (const table of ["upstream_tags", "upstream_sightings", "upstream_digests"] as const)
+    await tx.deleteFrom(table).where("repo", "in", repos).execute();
+  await tx.deleteFrom("upstream_repos").where("upstream", "=", upstream).execute();
+}
