@@ -828,6 +828,15 @@ export const MIGRATIONS: Migration[] = [
       `delete from installation where key >= 'lease:' and key < 'lease;'`,
     ],
   },
+  {
+    version: 74,
+    name: "what signatures say that policies may ask for",
+    statements: [
+      `alter table signature_entries add column claims text`,
+      // What was verified before says nothing of it: each is verified once more, and counts meanwhile as it did.
+      `update signature_readings set state = 1, attempts = 0, hold_until = 0, holder = '' where state = 2`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

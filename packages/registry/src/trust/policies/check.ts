@@ -10,6 +10,7 @@ import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
 import { compilePattern, PatternError } from "@moorage/kernel/lib/patterns";
 import { ancestorsOf, parentOf } from "@moorage/kernel/lib/uid";
 import type { Database } from "@moorage/kernel/store";
+import { claimViolations } from "./check-claims.ts";
 
 /** The most steps for each character that the patterns of a policy may take together. */
 const MAX_STEPS = 2_000;
@@ -51,16 +52,11 @@ function ownViolations({ on, holdTags, documentSigners, repoPattern, tagPattern 
 }
 
 function ruleViolations(rule: SignatureRule, at: number): FieldViolation[] {
-  const { annotations, provenance, conditions, sameName, threshold, maxAge } = rule;
-  const unsupported = {
-    annotations: Object.keys(annotations).length > 0,
-    provenance: provenance !== undefined,
-    conditions: conditions.length > 0,
-    sameName,
-  };
-  const found: FieldViolation[] = Object.entries(unsupported)
-    .filter(([, isSet]) => isSet)
-    .map(([field]) => ({ field: `rules[${at}].${field}`, description: NOT_SUPPORTED }));
+  const { threshold, maxAge } = rule;
+  const found = claimViolations(rule).map(({ field, description }) => ({
+    field: `rules[${at}].${field}`,
+    description,
+  }));
   if (threshold < 0 || threshold > MAX_THRESHOLD)
     found.push({ field: `rules[${at}].threshold`, description: `must be 0 to ${MAX_THRESHOLD}` });
   if (maxAge !== undefined && (maxAge.seconds <= 0n || maxAge.nanos < 0))
