@@ -58,12 +58,15 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     found.renews &&
     !(await renewGrace(exchange, { repo, digest: reference, kind: "manifest" }));
   const local = isGone ? undefined : found;
-  const pulled: Answerable | undefined = local ?? (await manifestFromSource(exchange, repo, reference));
-  if (pulled === undefined)
+  const named: Answerable | undefined = local ?? (await manifestFromSource(exchange, repo, reference));
+  if (named === undefined)
     throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
-  const deprecated = await judgeDeprecation(exchange, repo, pulled);
-  const judged = await judgePull(exchange, { repo, reference }, pulled);
-  const signed = await judgeSignatures(exchange, { repo, reference }, pulled);
+  const deprecated = await judgeDeprecation(exchange, repo, named);
+  const gated = await judgePull(exchange, { repo, reference }, named);
+  const signed = await judgeSignatures(exchange, { repo, reference }, named);
+  const earlier = signed?.instead;
+  const pulled = earlier === undefined ? named : await earlierManifest(exchange, repo, earlier);
+  const judged = pulled === named ? gated : await judgePull(exchange, { repo, reference }, pulled);
   const warnings = [deprecated, judged, signed].map((each) => each?.warning ?? "").filter((text) => text !== "");
   const headers = {
     "docker-content-digest": pulled.digest,
@@ -90,6 +93,14 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     deprecated?.endsMs === undefined &&
     onlyDigest(exchange) === undefined;
   answerPull(exchange, { pull, headers, body: pulled.content, isCacheable });
+}
+
+/** The manifest that is answered in place of the one that the tag points to. */
+async function earlierManifest({ deps, callData }: Exchange, repo: string, digest: string): Promise<Answerable> {
+  const found = await deps.transactor.read(callData, (call) => heldManifest(call, repo, digest));
+  // It was there a moment ago.
+  if (found === undefined) throw notPulled(digest);
+  return found;
 }
 
 async function handlePut(exchange: Exchange, reference: string): Promise<void> {

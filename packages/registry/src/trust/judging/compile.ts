@@ -16,7 +16,16 @@ import type { CompiledCondition, CompiledPolicy, CompiledProvenance, CompiledRul
 /** The columns of a policy by which images are judged. */
 export type PolicyRow = Pick<
   Row<"signature_policies">,
-  "uid" | "name" | "mode" | "actions" | "repo_pattern" | "tag_pattern" | "each_platform" | "rules" | "since"
+  | "uid"
+  | "name"
+  | "mode"
+  | "actions"
+  | "repo_pattern"
+  | "tag_pattern"
+  | "each_platform"
+  | "rules"
+  | "since"
+  | "hold_tags"
 >;
 
 /**
@@ -27,7 +36,15 @@ export function compilePolicy(row: PolicyRow, group: string, exemptions: readonl
   const { uid, name, mode, each_platform, since } = row;
   // A mode that this program does not know is one of a newer program.
   const enforces = mode !== GateMode.PREVIEW && mode !== GateMode.UNSPECIFIED;
-  const known = { uid, name, group, enforces, eachPlatform: each_platform === 1, exemptions };
+  const known = {
+    uid,
+    name,
+    group,
+    enforces,
+    eachPlatform: each_platform === 1,
+    exemptions,
+    holdsTag: row.hold_tags === 1,
+  };
   try {
     const [repo, tag] = [row.repo_pattern, row.tag_pattern].map((text) =>
       text === "" ? undefined : compilePattern(text),

@@ -91,6 +91,7 @@ function policyOf(fields: Partial<PolicyRow> & { rule?: object; all?: object[]; 
     each_platform: 0,
     rules: JSON.stringify(all),
     since: null,
+    hold_tags: 0,
   };
   const exemptions = exempt.map((each) => ({ repo: REPO, digest: "", tag: "", expireMs: NOW + 1, ...each }));
   return compilePolicy({ ...plain, ...row }, "acme", exemptions);

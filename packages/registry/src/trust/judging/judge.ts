@@ -40,15 +40,18 @@ export function isHeld({ outcome }: Pick<PolicyJudgment, "outcome">): boolean {
 
 /** The policies that keep the image back, and those that would if they were enforced. */
 export function holdingPolicies({ policies }: Pick<Judgment, "policies">): HoldingPolicy[] {
-  return policies.filter(isHeld).map(({ policy: { uid, name, group, enforces, problem }, outcome, reason }) => ({
-    uid,
-    name,
-    group,
-    enforces,
-    outcome,
-    reason,
-    isDamaged: problem !== undefined,
-  }));
+  return policies
+    .filter(isHeld)
+    .map(({ policy: { uid, name, group, enforces, holdsTag, problem }, outcome, reason }) => ({
+      uid,
+      name,
+      group,
+      enforces,
+      holdsTag,
+      outcome,
+      reason,
+      isDamaged: problem !== undefined,
+    }));
 }
 
 /** Those of them that are enforced. */

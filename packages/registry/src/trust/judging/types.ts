@@ -59,6 +59,8 @@ export interface CompiledPolicy {
   /** Undefined: it covers all images, also those without a tag. */
   coversTag?: (tag: string) => boolean;
   eachPlatform: boolean;
+  /** Whether pulls of a tag whose image it keeps back are answered with what the tag pointed to before. */
+  holdsTag: boolean;
   rules: readonly CompiledRule[];
   /** Images that a repo has held since before then pass. */
   sinceMs?: number;
@@ -170,6 +172,8 @@ export interface HoldingPolicy {
   outcome: SignatureOutcome;
   /** In words. */
   reason: string;
+  /** Whether pulls of a tag are answered with what it pointed to before. */
+  holdsTag: boolean;
   /** Whether the policy itself cannot be read. */
   isDamaged: boolean;
 }

@@ -34,7 +34,8 @@ function ownViolations({ on, holdTags, documentSigners, repoPattern, tagPattern 
   for (const [at, action] of on.entries())
     if (action === SignatureAction.UNSPECIFIED)
       found.push({ field: `on[${at}]`, description: "must be PULL, PROMOTE or COPY" });
-  if (holdTags) found.push({ field: "holdTags", description: NOT_SUPPORTED });
+  if (holdTags && !on.includes(SignatureAction.PULL))
+    found.push({ field: "holdTags", description: "is for pulls, which the policy is not for" });
   if (documentSigners.length > 0) found.push({ field: "documentSigners", description: NOT_SUPPORTED });
   let steps = 0;
   for (const [field, text] of Object.entries({ repoPattern, tagPattern })) {

@@ -102,7 +102,8 @@ export type SignaturePolicy = Message<"moorage.registry.v2.SignaturePolicy"> & {
   since?: Timestamp | undefined;
 
   /**
-   * Not supported by this version: a policy with it is rejected.
+   * Whether pulls of a tag whose image is kept back are answered with the last digest that it pointed to before and
+   * that passes, of the 20 records back in its history, with a Warning.
    *
    * @generated from field: bool hold_tags = 11;
    */
