@@ -4,6 +4,7 @@ export { holdingHash, noteSignaturePull, type SignatureNote } from "./gate/event
 export { holdsTags, lastPassing } from "./gate/held-tag.ts";
 export { judgeSignedMoves } from "./gate/moves.ts";
 export { createSignatureGate, type JudgeSignedPull, type SignatureVerdict } from "./gate/pull.ts";
+export { documentSigners } from "./judging/document-signers.ts";
 export { enforced, isForNow } from "./judging/judge.ts";
 export type { HoldingPolicy } from "./judging/types.ts";
 export { describeHeld, describeInstead } from "./judging/words.ts";

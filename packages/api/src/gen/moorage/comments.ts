@@ -2604,6 +2604,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.Attachment.media_type": "The media type of the document, or of its envelope.",
   "moorage.registry.v2.Attachment.packages": "How many packages it names.",
   "moorage.registry.v2.Attachment.reason": "Why it was rejected.",
+  "moorage.registry.v2.Attachment.signers": "What the signers of the repo's groups are called that have signed it, as an attestation about the image or as a manifest, and whose signatures hold now.",
   "moorage.registry.v2.Attachment.source": "Its name as a source: the manifest's digest, a slash, and the number of the layer. Empty while it waits.",
   "moorage.registry.v2.Attachment.state": "Whether it was read.",
   "moorage.registry.v2.Attachment.statements": "How many statements about vulnerabilities in the image it makes.",
