@@ -188,6 +188,11 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     yes("COUNTS", "counts"),
     time("ATTACHED", "attachTime"),
     text("REASON", "reason", FLEXIBLE),
+    {
+      header: "SIGNED BY",
+      value: (item) => (Array.isArray(item["signers"]) ? item["signers"].join(", ") : ""),
+      ...WIDE,
+    },
     digest("MANIFEST", "manifest", WIDE),
     text("MEDIA TYPE", "mediaType", WIDE),
     text("SOURCE", "source", WIDE),

@@ -843,6 +843,15 @@ export const MIGRATIONS: Migration[] = [
       `create table upstream_digests (repo KEY not null, digest KEY not null, parent KEY not null, seen_time INT8 not null, primary key (repo, digest, parent)) WITHOUT_ROWID`,
     ],
   },
+  {
+    version: 74,
+    name: "what signatures say that policies may ask for",
+    statements: [
+      `alter table signature_entries add column claims text`,
+      // What was verified before says nothing of it: each is verified once more, and counts meanwhile as it did.
+      `update signature_readings set state = 1, attempts = 0, hold_until = 0, holder = '' where state = 2`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

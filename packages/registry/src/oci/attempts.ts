@@ -4,7 +4,14 @@ import { type Resolved, resolveRepository } from "@moorage/kernel/core/image-pat
 import type { TermsDocument } from "@moorage/kernel/core/service";
 import { Code, MoorageError } from "@moorage/kernel/errors";
 import { requireTerms } from "@moorage/platform/iam";
-import { describeHeld, enforced, type JudgeSignedPull } from "../trust/index.ts";
+import {
+  describeHeld,
+  describeInstead,
+  enforced,
+  holdsTags,
+  type JudgeSignedPull,
+  lastPassing,
+} from "../trust/index.ts";
 import {
   describePassed,
   findTag,
@@ -96,8 +103,10 @@ const ATTEMPTS: Record<Action, Attempting> = {
       return {};
     }
     if (held === undefined) throw notPulled(reference);
-    const unknown = await attemptGate(call, judge, { repo, name, held }, enter);
-    const unsigned = await attemptSignatures(call, judgeSigned, { repo, name, held }, enter);
+    const gated = await attemptGate(call, judge, { repo, name, held }, enter);
+    const { unsigned, instead } = await attemptSignatures(call, judgeSigned, { repo, name, held }, reference, enter);
+    const unknown =
+      instead === undefined ? gated : await attemptGate(call, judge, { repo, name, held: instead }, enter);
     return { ...(unknown !== "" && { unknown }), ...(unsigned !== "" && { unsigned }) };
   },
   async push(call, { terms }, { name, reference }, enter) {
@@ -150,21 +159,30 @@ async function attemptGate(
   return describePassed({ digest }, verdict);
 }
 
-/** What the policies of signatures say of an image that the caller is answered all the same; empty otherwise. */
+/**
+ * What the policies of signatures say of an image that the caller is answered all the same, empty otherwise; and what
+ * is answered instead where they hold the tag.
+ */
 async function attemptSignatures(
   call: Call,
   judge: JudgeSignedPull,
   { repo, name, held: { signing, digest, media_type: mediaType, content } }: Held,
+  reference: string,
   enter: (part: AttemptPart) => void,
-): Promise<string> {
-  if (signing === null) return "";
+): Promise<{ unsigned: string; instead?: Pulled }> {
+  if (signing === null) return { unsigned: "" };
   const verdict = await judge(call, { repo, digest, mediaType, content });
-  if (verdict === undefined) return "";
+  if (verdict === undefined) return { unsigned: "" };
   enter("SIGNATURE");
   const held = enforced(verdict.holding);
-  if (held.length === 0) return "";
-  if (!(await call.may(Capability.CAP_UNSIGNED_READ, repo))) throw signatureDenied(name, digest, held);
-  return describeHeld(digest, held);
+  if (held.length === 0) return { unsigned: "" };
+  const words = describeHeld(digest, held);
+  if (await call.may(Capability.CAP_UNSIGNED_READ, repo)) return { unsigned: words };
+  const isTag = holdsTags(held) && !isDigest(reference);
+  const earlier = isTag ? await lastPassing(call, judge, { repo, tag: reference, digest }) : undefined;
+  const instead = earlier === undefined ? undefined : await heldManifest(call, repo, earlier);
+  if (instead === undefined) throw signatureDenied(name, digest, held);
+  return { unsigned: describeInstead(reference, instead.digest, words), instead };
 }
 
 /** What the action needs in any case. */

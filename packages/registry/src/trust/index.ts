@@ -1,10 +1,12 @@
 // The services and functions of trust that other features use.
 export { trustArea } from "./area.ts";
 export { holdingHash, noteSignaturePull, type SignatureNote } from "./gate/events.ts";
+export { holdsTags, lastPassing } from "./gate/held-tag.ts";
 export { judgeSignedMoves } from "./gate/moves.ts";
 export { createSignatureGate, type JudgeSignedPull, type SignatureVerdict } from "./gate/pull.ts";
+export { documentSigners } from "./judging/document-signers.ts";
 export { enforced, isForNow } from "./judging/judge.ts";
 export type { HoldingPolicy } from "./judging/types.ts";
-export { describeHeld } from "./judging/words.ts";
+export { describeHeld, describeInstead } from "./judging/words.ts";
 export { hurrySignatures } from "./queue/hurry.ts";
 export { startSignatures } from "./verifying/runner.ts";

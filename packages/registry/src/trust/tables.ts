@@ -74,7 +74,8 @@ declare module "@moorage/kernel/store/tables" {
     /**
      * A signature in such a manifest; `n`: the number of its layer. `format`, `time_source` and `code` are those of the
      * API. `code` and `reason`: what is wrong with it whoever made it; 0 and empty when nothing is. `identity`: what it
-     * says of its maker.
+     * says of its maker. `claims`: what rules may ask of it, as JSON; empty for what nobody has made whom a signer
+     * names, null for what was verified before they were kept, and waits to be verified again.
      */
     signature_entries: {
       subject: string;
@@ -87,10 +88,11 @@ declare module "@moorage/kernel/store/tables" {
       time_source: number;
       code: number;
       reason: string;
+      claims: string | null;
     };
     /**
      * Which signatures the images of a group and of all below it need. `actions`: a list of numbers of SignatureAction;
-     * `rules`: a list of SignatureRule as proto3 JSON. `hold_tags` and `document_signers` are not set yet.
+     * `rules`: a list of SignatureRule as proto3 JSON. `document_signers` is not set yet.
      */
     signature_policies: {
       uid: string;
@@ -167,6 +169,9 @@ export const TRUST_TABLES = declareTables({
   signer_checks: { key: ["signer"] },
   signature_sources: { key: ["repo", "subject", "manifest", "from_time"] },
   signature_readings: { key: ["subject", "manifest"], weight: "length(reason) + length(signers)" },
-  signature_entries: { key: ["subject", "manifest", "n"], weight: "length(reason) + length(identity)" },
+  signature_entries: {
+    key: ["subject", "manifest", "n"],
+    weight: "length(reason) + length(identity) + coalesce(length(claims), 0)",
+  },
   signature_verdicts: { key: ["subject", "manifest", "n", "signer", "from_time"], weight: "length(reason)" },
 });

@@ -168,11 +168,9 @@ test("a signer that a policy names stays, and what this version would not judge 
       body: { name: "p", on: ["PULL"], rules: [{ name: "r", signers: [signer] }], ...fields },
     });
   for (const [fields, field] of [
-    [{ holdTags: true }, "holdTags"],
+    [{ on: ["PROMOTE"], holdTags: true }, "holdTags"],
     [{ documentSigners: [signer] }, "documentSigners"],
     [{ rules: [{ name: "r", signers: [signer], provenance: {} }] }, "rules[0].provenance"],
-    [{ rules: [{ name: "r", signers: [signer], annotations: { a: "b" } }] }, "rules[0].annotations"],
-    [{ rules: [{ name: "r", signers: [signer], sameName: true }] }, "rules[0].sameName"],
     [{ rules: [{ name: "r", signers: [own] }] }, "rules[0].signers[0]"],
     [{ rules: [] }, "rules"],
     [{ on: [] }, "on"],

@@ -7,7 +7,18 @@ import { type Dice, diceOf } from "../../../server/test/support/dice.ts";
 import { sized } from "../../../server/test/support/extent.ts";
 import { type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 import { newPolicy, openSignedRepo, type SignedRepo } from "../../../server/test/support/signed-repo.ts";
-import { newKey, newSigner } from "../../../server/test/support/signing.ts";
+import {
+  cosignLayer,
+  cosignPayload,
+  envelopeBundle,
+  inToto,
+  newKey,
+  newSigner,
+  PROVENANCE,
+  pushCosign,
+  pushReferrer,
+  verifiedSignatures,
+} from "../../../server/test/support/signing.ts";
 
 // `npm test` asks the same every time; the long run draws a seed.
 const SEED = Number(process.env["MOORAGE_TEST_SEED"] ?? sized(17, randomInt(2 ** 31)));
@@ -31,7 +42,16 @@ before(async () => {
   for (const repo of repos) {
     const [plain, signed, twice] = [await repo.push("plain"), await repo.push("v1"), await repo.push("v2")];
     if (first !== undefined) await repo.sign(signed, first);
-    if (first !== undefined && second !== undefined) await repo.sign(twice, first, second);
+    if (first !== undefined && second !== undefined) {
+      const named = [
+        cosignPayload(twice, `registry.example.com/${repo.name}`, { env: "prod" }),
+        cosignPayload(twice, "other/app", { env: "dev" }),
+      ];
+      await pushCosign(repo, twice, [cosignLayer(first, named[0] ?? ""), cosignLayer(second, named[1] ?? "")]);
+      const predicate = { runDetails: { builder: { id: "ci" }, metadata: { finished: iso(), level: 3 } } };
+      await pushReferrer(repo, twice, envelopeBundle(first, inToto(twice, PROVENANCE, predicate)));
+      await verifiedSignatures(platform, repo, twice, 3);
+    }
     const linux = (architecture: string) => ({ os: "linux", architecture });
     const mixed = await pushIndex(repo, "mixed", [
       [plain, linux("amd64")],
@@ -45,6 +65,22 @@ before(async () => {
   }
 });
 after(() => platform?.close());
+
+const iso = (): string => new Date(platform.clock.nowMs()).toISOString();
+
+/** What rules ask for beside who has signed: nothing, mostly. */
+function askedOf(dice: Dice): object {
+  const metadata = "/runDetails/metadata";
+  return dice.pick<object>([
+    {},
+    {},
+    { annotations: { env: dice.pick(["prod", "dev"]) } },
+    { sameName: true },
+    { provenance: { builderIds: [dice.pick(["ci", "laptop"])] } },
+    { predicateType: PROVENANCE, conditions: [{ pointer: `${metadata}/level`, atLeast: dice.pick([2, 4]) }] },
+    { predicateType: PROVENANCE, conditions: [{ pointer: `${metadata}/finished`, newerThan: "3600s" }] },
+  ]);
+}
 
 async function deal(dice: Dice): Promise<void> {
   const { signaturePolicies: old } = (await platform.ok("GET", "/registry/v2/signaturePolicies")) as unknown as {
@@ -60,7 +96,11 @@ async function deal(dice: Dice): Promise<void> {
       repoPattern: dice.pick(["", "", ".*/inner/.*"]),
       eachPlatform: dice.chance(0.2),
       rules: [
-        { signers: dice.pick([signers, signers.slice(0, 1), signers.slice(1)]), threshold: dice.pick([1, 1, 2]) },
+        {
+          signers: dice.pick([signers, signers.slice(0, 1), signers.slice(1)]),
+          threshold: dice.pick([1, 1, 2]),
+          ...askedOf(dice),
+        },
       ],
       ...(dice.chance(0.3) && { since: new Date(platform.clock.nowMs() + 3_600_000).toISOString() }),
     });

@@ -32,14 +32,18 @@ export const COSIGN_SIGN = "https://sigstore.dev/cosign/sign/v1";
 export const PROVENANCE = "https://slsa.dev/provenance/v1";
 
 /** The payload that cosign 2 signs of an image, in the form in which it writes it. Source: SIGNATURE_SPEC.md. */
-export function cosignPayload(digest: string, reference = "registry.example.com/acme/app"): string {
+export function cosignPayload(
+  digest: string,
+  reference = "registry.example.com/acme/app",
+  optional: object | null = null,
+): string {
   return JSON.stringify({
     critical: {
       identity: { "docker-reference": reference },
       image: { "docker-manifest-digest": digest },
       type: "cosign container image signature",
     },
-    optional: null,
+    optional,
   });
 }
 
@@ -65,11 +69,11 @@ export async function pushCosign(place: Place, digest: string, layers: Artifact[
 }
 
 /** An in-toto statement about the digest. Source: in-toto/attestation, spec/v1/statement.md. */
-export function inToto(digest: string, predicateType: string, predicate: object = {}): string {
+export function inToto(digest: string, predicateType: string, predicate: object = {}, subject: object = {}): string {
   const [algorithm = "", hex] = digest.split(":");
   return JSON.stringify({
     _type: "https://in-toto.io/Statement/v1",
-    subject: [{ name: "app", digest: { [algorithm]: hex } }],
+    subject: [{ name: "app", ...subject, digest: { [algorithm]: hex } }],
     predicateType,
     predicate,
   });

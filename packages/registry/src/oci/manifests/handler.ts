@@ -60,10 +60,13 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   const answered = await manifestOf(exchange, place, reference, local);
   if (answered === undefined)
     throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
-  const { pulled, repo, isCurrent } = answered;
-  const deprecated = await judgeDeprecation(exchange, repo, pulled);
-  const judged = await judgePull(exchange, { repo, reference }, pulled);
-  const signed = await judgeSignatures(exchange, { repo, reference }, pulled);
+  const { pulled: named, repo, isCurrent } = answered;
+  const deprecated = await judgeDeprecation(exchange, repo, named);
+  const gated = await judgePull(exchange, { repo, reference }, named);
+  const signed = await judgeSignatures(exchange, { repo, reference }, named);
+  const earlier = signed?.instead;
+  const pulled = earlier === undefined ? named : await earlierManifest(exchange, repo, earlier);
+  const judged = pulled === named ? gated : await judgePull(exchange, { repo, reference }, pulled);
   const warnings = [answered, deprecated, judged, signed]
     .map((each) => each?.warning ?? "")
     .filter((text) => text !== "");
@@ -118,6 +121,14 @@ async function manifestOf(
   if (repo === undefined) return undefined;
   const pulled = local ?? (await manifestFromSource(exchange, repo, reference));
   return pulled && { pulled, repo, isCurrent: true, warning: "" };
+}
+
+/** The manifest that is answered in place of the one that the tag points to. */
+async function earlierManifest({ deps, callData }: Exchange, repo: string, digest: string): Promise<Answerable> {
+  const found = await deps.transactor.read(callData, (call) => heldManifest(call, repo, digest));
+  // It was there a moment ago.
+  if (found === undefined) throw notPulled(digest);
+  return found;
 }
 
 async function handlePut(exchange: Exchange, reference: string): Promise<void> {

@@ -3,16 +3,24 @@ import { Capability } from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
 import {
   describeHeld,
+  describeInstead,
   enforced,
+  holdsTags,
   type HoldingPolicy,
   hurrySignatures,
   isForNow,
+  lastPassing,
   type SignatureVerdict,
 } from "../../trust/index.ts";
 import { isDigest } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
 import type { Exchange } from "../request.ts";
 import { type Answerable, type Judged, scanOf } from "./gate.ts";
+
+/** What policies of signatures say of a pull. `instead`: the digest that is answered in place of the one asked for. */
+interface JudgedSignatures extends Judged {
+  instead?: string;
+}
 
 /** For so long a pull waits for signatures that are not verified yet. */
 const WAIT_MS = 2_000;
@@ -29,13 +37,14 @@ let waiting = 0;
  * answer depends on more than the tables of the registry. Throws DENIED when a policy keeps the image back, or
  * UNAVAILABLE with a Retry-After when it does so only until signatures are verified; in preview the pull is only noted.
  * Answered are scanners, which must read what they scan, and whoever holds CAP_UNSIGNED_READ there, with a warning:
- * programs that sign read the image first, with a token that is for pulling alone.
+ * programs that sign read the image first, with a token that is for pulling alone. Where all of these policies hold
+ * tags, a tag is answered with the last image that it pointed to and that passes, with a warning.
  */
 export async function judgeSignatures(
   exchange: Exchange,
   { repo, reference }: { repo: string; reference: string },
   pulled: Answerable,
-): Promise<Judged | undefined> {
+): Promise<JudgedSignatures | undefined> {
   // Most installations have no policy, which is known without another read.
   if (pulled.signing === null) return undefined;
   if (scanOf(exchange.caller) !== undefined) return { warning: "" };
@@ -61,8 +70,22 @@ export async function judgeSignatures(
       isRejected,
       holding,
     });
-  if (isRejected) throw signatureDenied(name, pulled.digest, held);
+  if (isRejected) {
+    const instead = holdsTags(held) ? await earlierOf(exchange, { repo, tag, digest: pulled.digest }) : undefined;
+    if (instead === undefined) throw signatureDenied(name, pulled.digest, held);
+    return { warning: describeInstead(tag, instead, describeHeld(pulled.digest, held)), instead };
+  }
   return { warning: held.length === 0 ? "" : describeHeld(pulled.digest, held) };
+}
+
+/** The digest that pulls of a tag are answered with whose policies hold it. */
+async function earlierOf(
+  { deps, callData }: Exchange,
+  { repo, tag, digest }: { repo: string; tag: string; digest: string },
+): Promise<string | undefined> {
+  if (tag === "") return undefined;
+  const data = { ...callData, nowMs: deps.clock.nowMs() };
+  return await deps.transactor.read(data, (call) => lastPassing(call, deps.judgeSigned, { repo, tag, digest }));
 }
 
 /** Whether the caller is answered what a policy keeps back. Looked up only where one does. */

@@ -3,6 +3,7 @@ import { command } from "@moorage/kernel/core/command";
 import { endSignatureChecks } from "../../registry/index.ts";
 import { type Row, takeAdvisoryLock } from "@moorage/kernel/store";
 import { READING_STATE, VERIFYING } from "../command-options.ts";
+import { emitAttached, emitDetached } from "./events.ts";
 import { relationsOf } from "./relations.ts";
 
 /** The most rows of one digest that are kept after they ended. */
@@ -62,8 +63,10 @@ async function writeChanges(call: Call, repo: string, subject: string): Promise<
       .execute();
   };
   const open = new Set<string>();
+  const gone: Row<"signature_sources">[] = [];
   for (const row of rows.filter(({ until_time }) => until_time === null)) {
     const is = now.get(row.manifest);
+    if (is === undefined) gone.push(row);
     if (is === undefined) await change(row, { until_time: Math.max(nowMs, row.from_time) });
     else open.add(row.manifest);
     if (is !== undefined && is.via !== row.via) await change(row, { via: is.via });
@@ -79,8 +82,13 @@ async function writeChanges(call: Call, repo: string, subject: string): Promise<
       .insertInto("signature_sources")
       .values({ repo, subject, manifest, via, from_time, until_time: null, attached_by: attachedBy })
       .execute();
+    await emitAttached(call, { repo, subject, manifest, actor: attachedBy });
     await awaitReading(call, subject, manifest);
   }
+  // What stands at the tag now is looked at when it is verified.
+  const tagged = new Set([...now.values()].map(({ via }) => via).filter((via) => via !== ""));
+  for (const { manifest, via } of gone)
+    if (!tagged.has(via)) await emitDetached(call, { repo, subject, manifest, via });
 }
 
 /**

@@ -1,13 +1,31 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
-import { GateMode, type SignatureAction, type SignatureRule, SignatureRuleSchema } from "@moorage/api/messages";
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import {
+  GateMode,
+  type SignatureAction,
+  type SignatureCondition,
+  type SignatureProvenance,
+  type SignatureRule,
+  SignatureRuleSchema,
+} from "@moorage/api/messages";
 import { compilePattern, type Pattern } from "@moorage/kernel/lib/patterns";
 import type { Row } from "@moorage/kernel/store";
-import type { CompiledPolicy, CompiledRule, Exemption } from "./types.ts";
+import { sourceOf } from "../claims/provenance.ts";
+import type { CompiledCondition, CompiledPolicy, CompiledProvenance, CompiledRule, Exemption } from "./types.ts";
 
 /** The columns of a policy by which images are judged. */
 export type PolicyRow = Pick<
   Row<"signature_policies">,
-  "uid" | "name" | "mode" | "actions" | "repo_pattern" | "tag_pattern" | "each_platform" | "rules" | "since"
+  | "uid"
+  | "name"
+  | "mode"
+  | "actions"
+  | "repo_pattern"
+  | "tag_pattern"
+  | "each_platform"
+  | "rules"
+  | "since"
+  | "hold_tags"
 >;
 
 /**
@@ -18,7 +36,15 @@ export function compilePolicy(row: PolicyRow, group: string, exemptions: readonl
   const { uid, name, mode, each_platform, since } = row;
   // A mode that this program does not know is one of a newer program.
   const enforces = mode !== GateMode.PREVIEW && mode !== GateMode.UNSPECIFIED;
-  const known = { uid, name, group, enforces, eachPlatform: each_platform === 1, exemptions };
+  const known = {
+    uid,
+    name,
+    group,
+    enforces,
+    eachPlatform: each_platform === 1,
+    exemptions,
+    holdsTag: row.hold_tags === 1,
+  };
   try {
     const [repo, tag] = [row.repo_pattern, row.tag_pattern].map((text) =>
       text === "" ? undefined : compilePattern(text),
@@ -49,12 +75,36 @@ function rulesOf({ rules }: Pick<PolicyRow, "rules">): SignatureRule[] {
   return (JSON.parse(rules) as JsonValue[]).map((rule) => fromJson(SignatureRuleSchema, rule));
 }
 
-function compileRule({ name, signers, threshold, predicateType, maxAge }: SignatureRule): CompiledRule {
+function compileRule(rule: SignatureRule): CompiledRule {
+  const { name, signers, threshold, predicateType, maxAge, annotations, sameName, provenance, conditions } = rule;
   return {
     name,
     signers,
     threshold: Math.max(1, threshold),
     predicateType,
-    ...(maxAge !== undefined && { maxAgeMs: Number(maxAge.seconds) * 1_000 + Math.floor(maxAge.nanos / 1_000_000) }),
+    ...(maxAge !== undefined && { maxAgeMs: durationMs(maxAge) }),
+    annotations: Object.entries(annotations),
+    sameName,
+    ...(provenance !== undefined && { provenance: compileProvenance(provenance) }),
+    conditions: conditions.map(compileCondition),
   };
+}
+
+function compileProvenance(asked: SignatureProvenance): CompiledProvenance {
+  const { builderIds, buildTypes, sourceUris, sourceRefs } = asked;
+  return { builderIds, buildTypes, sourceRefs, sourceUris: sourceUris.map((text) => sourceOf(text).uri) };
+}
+
+function compileCondition({ pointer, values, atLeast, atMost, newerThan }: SignatureCondition): CompiledCondition {
+  return {
+    pointer,
+    values,
+    ...(atLeast !== undefined && { atLeast }),
+    ...(atMost !== undefined && { atMost }),
+    ...(newerThan !== undefined && { newerThanMs: durationMs(newerThan) }),
+  };
+}
+
+function durationMs({ seconds, nanos }: Duration): number {
+  return Number(seconds) * 1_000 + Math.floor(nanos / 1_000_000);
 }

@@ -1,4 +1,5 @@
 import type { Database } from "@moorage/kernel/store";
+import { asksForClaims } from "./claims.ts";
 import type { ManifestContent } from "./documents.ts";
 import { factsOf } from "./facts.ts";
 import type { InForce } from "./in-force.ts";
@@ -23,7 +24,8 @@ export async function readEvidence(
   const around = await surroundingsOf(tx, repo, digests, given);
   const all = new Set<string>(digests);
   for (const { indexes, images } of around.values()) for (const each of [...indexes, ...images]) all.add(each);
-  const signed = await factsOf(tx, { repo, digests: [...all], signers, nowMs });
+  const readsClaims = policies.some(({ rules }) => rules.some(asksForClaims));
+  const signed = await factsOf(tx, { repo, digests: [...all], signers, nowMs, readsClaims });
   const tags = policies.some(readsTags) ? await tagsOf(tx, repo, [...all]) : NO_TAGS;
   const signerNames = new Map(signers.map(({ uid, name }) => [uid, name]));
   const found = new Map<string, Evidence>();

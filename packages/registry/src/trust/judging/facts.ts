@@ -1,5 +1,6 @@
 import { SignatureState } from "@moorage/api/messages";
 import { type Database, type Row, select } from "@moorage/kernel/store";
+import type { Claims } from "../claims/claims.ts";
 import { judgedBy, manifestWorth, verdictWorth } from "../signatures/judge.ts";
 import type { KnownSigner } from "../signatures/read.ts";
 import type { SignatureFact, SignedManifest } from "./types.ts";
@@ -18,6 +19,7 @@ interface VerdictRow extends Row<"signature_verdicts"> {
   time_source: number;
   entry_code: number;
   entry_reason: string;
+  claims?: string | null;
 }
 
 type Reading = Row<"signature_readings">;
@@ -33,7 +35,15 @@ export async function factsOf(
     digests,
     signers,
     nowMs,
-  }: { repo: string; digests: readonly string[]; signers: readonly NamedSigner[]; nowMs: number },
+    readsClaims = false,
+  }: {
+    repo: string;
+    digests: readonly string[];
+    signers: readonly NamedSigner[];
+    nowMs: number;
+    /** Whether some rule asks for what was signed says. */
+    readsClaims?: boolean;
+  },
 ): Promise<Map<string, SignedManifest>> {
   // Before what is attached: where it is looked at between the two, it waits still, instead of not being there.
   const checks = await rowsIn<{ digest: string }>(
@@ -57,7 +67,7 @@ export async function factsOf(
     ]),
   );
   const verdicts = Map.groupBy(
-    await verdictsOf(tx, subjects, signers, nowMs),
+    await verdictsOf(tx, { subjects, signers, nowMs, readsClaims }),
     (row) => `${row.subject} ${row.manifest}`,
   );
   const attached = Map.groupBy(sources, ({ subject }) => subject);
@@ -118,19 +128,28 @@ function factIn(row: VerdictRow, { isKeyless }: NamedSigner): SignatureFact {
     reason,
     ...(row.signed_time !== null && { signedMs: row.signed_time }),
     ...(row.until_time !== null && { untilMs: row.until_time }),
+    ...claimsIn(row),
   };
+}
+
+/** Empty for what was verified before claims were kept, and where they were not read. */
+function claimsIn({ claims }: VerdictRow): { claims?: Claims } {
+  return claims === undefined || claims === null || claims === "" ? {} : { claims: JSON.parse(claims) as Claims };
 }
 
 async function verdictsOf(
   tx: Database,
-  subjects: readonly string[],
-  signers: readonly NamedSigner[],
-  nowMs: number,
+  {
+    subjects,
+    signers,
+    nowMs,
+    readsClaims,
+  }: { subjects: readonly string[]; signers: readonly NamedSigner[]; nowMs: number; readsClaims: boolean },
 ): Promise<VerdictRow[]> {
   if (signers.length === 0) return [];
   return await rowsIn<VerdictRow>(
     tx,
-    `select v.*, e.format, e.predicate_type, e.identity, e.signed_time, e.time_source, e.code as entry_code, e.reason as entry_reason
+    `select v.*, e.format, e.predicate_type, e.identity, e.signed_time, e.time_source, e.code as entry_code, e.reason as entry_reason${readsClaims ? ", e.claims" : ""}
      from signature_verdicts as v join signature_entries as e on e.subject = v.subject and e.manifest = v.manifest and e.n = v.n
      where v.signer in (${signers.map(() => "?").join(", ")}) and v.from_time <= ? and (v.until_time is null or v.until_time > ?) and v.subject in`,
     [...signers.map(({ uid }) => uid), nowMs, nowMs],

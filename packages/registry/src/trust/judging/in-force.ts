@@ -28,7 +28,7 @@ export async function policiesOf(tx: Database, repo: string, nowMs: number): Pro
   const path = [...namesTo(groups, names), await repoName(tx, repo)].join("/");
   const rows = await select<PolicyRow & { parent: string }>(
     tx,
-    `select uid, parent, name, mode, actions, repo_pattern, tag_pattern, each_platform, rules, since from signature_policies
+    `select uid, parent, name, mode, actions, repo_pattern, tag_pattern, each_platform, rules, since, hold_tags from signature_policies
      where parent in (${marks(groups)}) order by length(parent), parent, name`,
     groups,
   );

@@ -8,6 +8,7 @@ import {
   SignatureOutcomeSchema,
   SignatureState as State,
 } from "@moorage/api/messages";
+import { claimsOf } from "../claims/claims.ts";
 import { compilePolicy, type PolicyRow } from "./compile.ts";
 import { enforced, holdingPolicies, isForNow, isHeld, judge } from "./judge.ts";
 import type {
@@ -90,6 +91,7 @@ function policyOf(fields: Partial<PolicyRow> & { rule?: object; all?: object[]; 
     each_platform: 0,
     rules: JSON.stringify(all),
     since: null,
+    hold_tags: 0,
   };
   const exemptions = exempt.map((each) => ({ repo: REPO, digest: "", tag: "", expireMs: NOW + 1, ...each }));
   return compilePolicy({ ...plain, ...row }, "acme", exemptions);
@@ -111,6 +113,34 @@ const { SIGNED, UNSIGNED, WAITING, UNKNOWN, EXEMPT, HELD_BEFORE, NOT_COVERED, DO
 const V = { tag_pattern: "v.*" };
 const now = (...tags: string[]): Partial<Evidence> => ({ tags, currentTags: tags });
 const before = (...tags: string[]): Partial<Evidence> => ({ tags });
+const saying = (said: Parameters<typeof claimsOf>[0], fields: Partial<SignatureFact> = {}): Partial<Evidence> => {
+  const { predicateType = "" } = said;
+  return { own: manifest(DIGEST, [fact({ claims: claimsOf(said), predicateType, ...fields })]) };
+};
+const SCAN = "https://cosign.sigstore.dev/attestation/vuln/v1";
+const SLSA_1 = "https://slsa.dev/provenance/v1";
+const SLSA_02 = "https://slsa.dev/provenance/v0.2";
+const asking = (rule: object): Fields => ({ rule: { ...RULE, ...rule } });
+const where = (condition: object): Fields => asking({ predicateType: SCAN, conditions: [condition] });
+const scanned = (predicate: object): Partial<Evidence> =>
+  saying({ names: [], annotations: {}, predicateType: SCAN, predicate });
+const named = (...names: string[]): Partial<Evidence> => saying({ names, annotations: {} });
+const GITHUB = {
+  buildDefinition: {
+    buildType: "https://actions.github.io/buildtypes/workflow/v1",
+    externalParameters: { workflow: { repository: "https://github.com/acme/app", ref: "refs/heads/main" } },
+  },
+  runDetails: { builder: { id: "https://github.com/actions/runner/github-hosted" } },
+};
+const GENERATOR = {
+  builder: { id: "https://builder.example.com" },
+  buildType: "https://example.com/build/v1",
+  invocation: { configSource: { uri: "git+https://github.com/acme/app@refs/tags/v1" } },
+};
+const built = (predicate: object, predicateType = SLSA_1): Partial<Evidence> =>
+  saying({ names: [], annotations: {}, predicateType, predicate });
+const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`n${n}`, { value: n }]));
+const iso = (ms: number): string => new Date(ms).toISOString();
 const signedIndex = { indexes: [manifest(INDEX, [fact()])] };
 
 const CASES: readonly Case[] = [
@@ -144,6 +174,207 @@ const CASES: readonly Case[] = [
   ["held since before, promoted now", { ...V, since: NOW }, {}, promoteTo("v1"), HELD_BEFORE],
   ["held since before, and signed", { since: NOW }, { own: manifest(DIGEST, [fact()]) }, PULL, HELD_BEFORE],
   ["held since later, and its index is signed", { since: NOW - 1_000 }, signedIndex, PULL, SIGNED],
+  // What is signed with it: annotations and names.
+  [
+    "annotation",
+    asking({ annotations: { env: "prod" } }),
+    saying({ names: [], annotations: { env: "prod" } }),
+    PULL,
+    SIGNED,
+  ],
+  [
+    "another value",
+    asking({ annotations: { env: "prod" } }),
+    saying({ names: [], annotations: { env: "dev" } }),
+    PULL,
+    UNSIGNED,
+  ],
+  ["none", asking({ annotations: { env: "prod" } }), saying({ names: [], annotations: null }), PULL, UNSIGNED],
+  [
+    "an inherited name",
+    asking({ annotations: { constructor: "x" } }),
+    saying({ names: [], annotations: {} }),
+    PULL,
+    UNSIGNED,
+  ],
+  ["no text", asking({ annotations: { n: "1" } }), saying({ names: [], annotations: { n: 1 } }), PULL, UNKNOWN],
+  [
+    "verified before it was kept",
+    asking({ annotations: { n: "1" } }),
+    { own: manifest(DIGEST, [fact()]) },
+    PULL,
+    WAITING,
+  ],
+  [
+    "not kept, and by nobody asked",
+    asking({ annotations: { n: "1" } }),
+    { own: manifest(DIGEST, [fact({ signer: OPS })]) },
+    PULL,
+    UNSIGNED,
+  ],
+  ["this name", asking({ sameName: true }), named("acme/prod/app"), PULL, SIGNED],
+  [
+    "this name, with host, tag and digest",
+    asking({ sameName: true }),
+    named(`registry.example.com:5000/acme/prod/app:v1@${DIGEST}`),
+    PULL,
+    SIGNED,
+  ],
+  ["another name", asking({ sameName: true }), named("registry.example.com/acme/dev/app"), PULL, UNSIGNED],
+  ["a name that ends alike", asking({ sameName: true }), named("other/acme/prod/app"), PULL, UNSIGNED],
+  ["no name", asking({ sameName: true }), named(), PULL, UNSIGNED],
+  ["one of two names", asking({ sameName: true }), named("acme/dev/app", "acme/prod/app"), PULL, SIGNED],
+  // Provenance.
+  ["builder", asking({ provenance: { builderIds: [GITHUB.runDetails.builder.id] } }), built(GITHUB), PULL, SIGNED],
+  [
+    "another builder",
+    asking({ provenance: { builderIds: ["https://github.com/actions"] } }),
+    built(GITHUB),
+    PULL,
+    UNSIGNED,
+  ],
+  ["no builder", asking({ provenance: { builderIds: ["x"] } }), built({}), PULL, UNSIGNED],
+  [
+    "source and branch",
+    asking({ provenance: { sourceUris: ["git+https://github.com/acme/app"], sourceRefs: ["refs/heads/main"] } }),
+    built(GITHUB),
+    PULL,
+    SIGNED,
+  ],
+  ["another branch", asking({ provenance: { sourceRefs: ["refs/heads/dev"] } }), built(GITHUB), PULL, UNSIGNED],
+  [
+    "a source that begins alike",
+    asking({ provenance: { sourceUris: ["https://github.com/acme/ap"] } }),
+    built(GITHUB),
+    PULL,
+    UNSIGNED,
+  ],
+  [
+    "no source",
+    asking({ provenance: { sourceUris: ["https://github.com/acme/app"] } }),
+    built({ ...GITHUB, buildDefinition: {} }),
+    PULL,
+    UNSIGNED,
+  ],
+  [
+    "two sources, one another",
+    asking({ provenance: { sourceUris: ["https://github.com/acme/app"] } }),
+    built({
+      buildDefinition: {
+        externalParameters: {
+          ...GITHUB.buildDefinition.externalParameters,
+          source: { uri: "git+https://github.com/evil/app" },
+        },
+      },
+    }),
+    PULL,
+    UNSIGNED,
+  ],
+  [
+    "kind of build",
+    asking({ provenance: { buildTypes: [GITHUB.buildDefinition.buildType] } }),
+    built(GITHUB),
+    PULL,
+    SIGNED,
+  ],
+  [
+    "SLSA 0.2",
+    asking({
+      provenance: {
+        builderIds: [GENERATOR.builder.id],
+        sourceUris: ["https://github.com/acme/app"],
+        sourceRefs: ["refs/tags/v1"],
+        buildTypes: [GENERATOR.buildType],
+      },
+    }),
+    built(GENERATOR, SLSA_02),
+    PULL,
+    SIGNED,
+  ],
+  [
+    "SLSA 0.2 where 1 is asked for",
+    asking({ predicateType: SLSA_1, provenance: { builderIds: [GENERATOR.builder.id] } }),
+    built(GENERATOR, SLSA_02),
+    PULL,
+    UNSIGNED,
+  ],
+  [
+    "fields of SLSA 1 in a 0.2",
+    asking({ provenance: { builderIds: [GITHUB.runDetails.builder.id] } }),
+    built(GITHUB, SLSA_02),
+    PULL,
+    UNSIGNED,
+  ],
+  [
+    "a provenance of another kind",
+    asking({ provenance: { builderIds: ["x"] } }),
+    built({ builder: { id: "x" } }, "https://slsa.dev/provenance/v0.1"),
+    PULL,
+    UNSIGNED,
+  ],
+  [
+    "an image signature",
+    asking({ provenance: { builderIds: ["x"] } }),
+    { own: manifest(DIGEST, [fact()]) },
+    PULL,
+    UNSIGNED,
+  ],
+  // Conditions.
+  ["a value", where({ pointer: "/result", values: ["passed", "warned"] }), scanned({ result: "passed" }), PULL, SIGNED],
+  ["another value", where({ pointer: "/result", values: ["passed"] }), scanned({ result: "failed" }), PULL, UNSIGNED],
+  ["true", where({ pointer: "/ok", values: ["true"] }), scanned({ ok: true }), PULL, SIGNED],
+  ["no value", where({ pointer: "/result", values: ["passed"] }), scanned({}), PULL, UNSIGNED],
+  [
+    "an object there",
+    where({ pointer: "/result", values: ["passed"] }),
+    scanned({ result: { passed: 1 } }),
+    PULL,
+    UNSIGNED,
+  ],
+  [
+    "in a list, escaped",
+    where({ pointer: "/a~1b/0/c~0d", values: ["1"] }),
+    scanned({ "a/b": [{ "c~d": 1 }] }),
+    PULL,
+    SIGNED,
+  ],
+  ["at most, equal", where({ pointer: "/critical", atMost: 0 }), scanned({ critical: 0 }), PULL, SIGNED],
+  ["at most, more", where({ pointer: "/critical", atMost: 0 }), scanned({ critical: 1 }), PULL, UNSIGNED],
+  ["at least, less", where({ pointer: "/score", atLeast: 8 }), scanned({ score: 7.9 }), PULL, UNSIGNED],
+  ["a number as text", where({ pointer: "/score", atLeast: 8 }), scanned({ score: "9" }), PULL, UNSIGNED],
+  ["young", where({ pointer: "/time", newerThan: "10s" }), scanned({ time: iso(NOW - 9_000) }), PULL, SIGNED],
+  ["too old", where({ pointer: "/time", newerThan: "10s" }), scanned({ time: iso(NOW - 10_000) }), PULL, UNSIGNED],
+  [
+    "in the future",
+    where({ pointer: "/time", newerThan: "10s" }),
+    scanned({ time: iso(NOW + 600_000) }),
+    PULL,
+    UNSIGNED,
+  ],
+  ["no time", where({ pointer: "/time", newerThan: "10s" }), scanned({ time: "yesterday" }), PULL, UNSIGNED],
+  ["too much to be kept", where({ pointer: "/n4999/value", atMost: 9 }), scanned(wide), PULL, UNKNOWN],
+  [
+    "too much, and what is asked for is kept",
+    where({ pointer: "/ok", values: ["yes"] }),
+    scanned({ wide, ok: "yes" }),
+    PULL,
+    SIGNED,
+  ],
+  [
+    "another one says it",
+    where({ pointer: "/ok", values: ["yes"] }),
+    {
+      own: manifest(DIGEST, [
+        fact({
+          predicateType: SCAN,
+          claims: claimsOf({ names: [], annotations: {}, predicateType: SCAN, predicate: { ok: "no" } }),
+        }),
+        ...(scanned({ ok: "yes" }).own?.facts ?? []),
+      ]),
+    },
+    PULL,
+    SIGNED,
+  ],
   // Exemptions.
   ["exempt by digest", { exempt: [{ digest: DIGEST }] }, {}, PULL, EXEMPT],
   ["another digest is exempt", { exempt: [{ digest: OTHER }] }, {}, PULL, UNSIGNED],

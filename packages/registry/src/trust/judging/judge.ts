@@ -1,4 +1,5 @@
 import { SignatureAction, SignatureOutcome, SignatureState } from "@moorage/api/messages";
+import { isOfKind, type Lack, lackOf, turnsOf } from "./claims.ts";
 import type {
   Attempted,
   CompiledPolicy,
@@ -39,15 +40,18 @@ export function isHeld({ outcome }: Pick<PolicyJudgment, "outcome">): boolean {
 
 /** The policies that keep the image back, and those that would if they were enforced. */
 export function holdingPolicies({ policies }: Pick<Judgment, "policies">): HoldingPolicy[] {
-  return policies.filter(isHeld).map(({ policy: { uid, name, group, enforces, problem }, outcome, reason }) => ({
-    uid,
-    name,
-    group,
-    enforces,
-    outcome,
-    reason,
-    isDamaged: problem !== undefined,
-  }));
+  return policies
+    .filter(isHeld)
+    .map(({ policy: { uid, name, group, enforces, holdsTag, problem }, outcome, reason }) => ({
+      uid,
+      name,
+      group,
+      enforces,
+      holdsTag,
+      outcome,
+      reason,
+      isDamaged: problem !== undefined,
+    }));
 }
 
 /** Those of them that are enforced. */
@@ -125,22 +129,31 @@ function isHeldBefore({ sinceMs }: CompiledPolicy, { heldMs }: Evidence): boolea
   return sinceMs !== undefined && heldMs !== undefined && heldMs < sinceMs;
 }
 
+/** A rule, and what an image is judged by it with. */
+interface RuleAbout {
+  rule: CompiledRule;
+  /** The name of the image. */
+  path: string;
+  nowMs: number;
+}
+
 function judgeRule(rule: CompiledRule, policy: CompiledPolicy, evidence: Evidence, nowMs: number): RuleJudgment {
   const { own, indexes, images, kind } = evidence;
   const candidates = policy.eachPlatform ? [own] : [own, ...indexes];
-  const by = (signed: SignedManifest): number => keysIn(signed, rule, nowMs).size;
+  const about: RuleAbout = { rule, path: evidence.path, nowMs };
+  const by = (signed: SignedManifest): number => keysIn(signed, about).size;
   const signed = candidates.find((each) => by(each) >= rule.threshold);
   if (signed !== undefined) return met(rule, by(signed), signed.digest);
   const asImages = kind === "index" && !policy.eachPlatform && evidence.hasAllImages && images.length > 0;
   const missing = asImages ? images.filter((each) => by(each) < rule.threshold) : [];
   if (asImages && missing.length === 0) return met(rule, Math.min(...images.map(by)), own.digest);
   const waits = (each: SignedManifest): boolean =>
-    each.waits || rule.signers.some((signer) => each.waitsFor.has(signer));
+    each.waits || rule.signers.some((signer) => each.waitsFor.has(signer)) || isInDoubt(each, about, "waiting");
   const looked = asImages ? [...candidates, ...missing] : candidates;
   const outcome =
     candidates.some(waits) || (asImages && missing.every(waits))
       ? SignatureOutcome.WAITING
-      : looked.some(({ unread }) => unread.length > 0)
+      : looked.some((each) => each.unread.length > 0 || isInDoubt(each, about, "unknown"))
         ? SignatureOutcome.UNKNOWN
         : SignatureOutcome.UNSIGNED;
   const found = Math.max(...candidates.map(by));
@@ -149,7 +162,7 @@ function judgeRule(rule: CompiledRule, policy: CompiledPolicy, evidence: Evidenc
     outcome,
     found,
     subject: own.digest,
-    reason: reasonOf(rule, evidence, { found, looked, outcome, nowMs }),
+    reason: reasonOf(about, evidence, { found, looked, outcome }),
   };
 }
 
@@ -158,17 +171,27 @@ function met(rule: CompiledRule, found: number, subject: string): RuleJudgment {
 }
 
 /** The different keys and identities that have signed what the rule asks for. */
-function keysIn({ facts }: SignedManifest, rule: CompiledRule, nowMs: number): Set<string> {
-  return new Set(facts.filter((fact) => counts(fact, rule, nowMs)).map(({ key }) => key));
+function keysIn({ facts }: SignedManifest, about: RuleAbout): Set<string> {
+  return new Set(facts.filter((fact) => counts(fact, about)).map(({ key }) => key));
 }
 
-function counts(fact: SignatureFact, rule: CompiledRule, nowMs: number): boolean {
+function counts(fact: SignatureFact, about: RuleAbout): boolean {
+  return isTrusted(fact, about) && lackOf(fact, about.rule, about.path, about.nowMs) === undefined;
+}
+
+function isTrusted(fact: SignatureFact, { rule, nowMs }: RuleAbout): boolean {
   return isAsked(fact, rule) && fact.state === SignatureState.TRUSTED && isYoung(fact, rule, nowMs);
 }
 
+/** Whether something would count if it was known what it says. */
+function isInDoubt({ facts }: SignedManifest, about: RuleAbout, doubt: Lack["doubt"]): boolean {
+  const { rule, path, nowMs } = about;
+  return facts.some((fact) => isTrusted(fact, about) && lackOf(fact, rule, path, nowMs)?.doubt === doubt);
+}
+
 /** Whether it is of the kind that the rule asks for, by one of its signers. */
-function isAsked({ signer, predicateType }: SignatureFact, rule: CompiledRule): boolean {
-  return rule.signers.includes(signer) && predicateType === rule.predicateType;
+function isAsked(fact: SignatureFact, rule: CompiledRule): boolean {
+  return rule.signers.includes(fact.signer) && isOfKind(fact, rule);
 }
 
 function isYoung({ signedMs }: SignatureFact, { maxAgeMs }: CompiledRule, nowMs: number): boolean {
@@ -177,16 +200,16 @@ function isYoung({ signedMs }: SignatureFact, { maxAgeMs }: CompiledRule, nowMs:
 
 /** Says to people what is missing, and what of what is there does not count. */
 function reasonOf(
-  rule: CompiledRule,
+  about: RuleAbout,
   { signerNames }: Evidence,
-  about: { found: number; looked: readonly SignedManifest[]; outcome: SignatureOutcome; nowMs: number },
+  { found, looked, outcome }: { found: number; looked: readonly SignedManifest[]; outcome: SignatureOutcome },
 ): string {
-  const { found, looked, outcome, nowMs } = about;
+  const { rule } = about;
   const names = rule.signers.map((uid) => signerNames.get(uid) ?? "a signer that is gone").join(" or ");
   const asked = `${found} of ${rule.threshold} by ${names}`;
   const facts = looked.flatMap((each) => each.facts).filter((fact) => rule.signers.includes(fact.signer));
   const others = facts.flatMap((fact) =>
-    counts(fact, rule, nowMs) ? [] : [`${short(fact.manifest)}: ${whyNot(fact, rule, nowMs)}`],
+    counts(fact, about) ? [] : [`${short(fact.manifest)}: ${whyNot(fact, about)}`],
   );
   const unread = outcome === SignatureOutcome.UNKNOWN ? looked.flatMap((each) => each.unread) : [];
   const waiting = outcome === SignatureOutcome.WAITING ? ["signatures are not verified yet"] : [];
@@ -195,13 +218,13 @@ function reasonOf(
   return [asked, ...all.slice(0, MAX_NAMED), ...more].join("; ");
 }
 
-function whyNot(fact: SignatureFact, rule: CompiledRule, nowMs: number): string {
+function whyNot(fact: SignatureFact, { rule, path, nowMs }: RuleAbout): string {
   if (fact.state !== SignatureState.TRUSTED) return fact.reason;
   if (!isAsked(fact, rule))
     return fact.predicateType === ""
       ? "a signature of the image, no attestation"
       : `an attestation: ${fact.predicateType}`;
-  if (isYoung(fact, rule, nowMs)) return "";
+  if (isYoung(fact, rule, nowMs)) return lackOf(fact, rule, path, nowMs)?.reason ?? "";
   return fact.signedMs === undefined ? "nobody whose word counts says when it was made" : "it is too old";
 }
 
@@ -217,9 +240,12 @@ function endOf(policies: readonly CompiledPolicy[], { own, indexes, images }: Ev
   const ends = all.flatMap(({ untilMs }) => untilMs ?? []);
   for (const { exemptions, rules } of policies) {
     ends.push(...exemptions.map(({ expireMs }) => expireMs));
-    for (const { maxAgeMs } of rules)
+    for (const rule of rules) {
+      const { maxAgeMs } = rule;
       if (maxAgeMs !== undefined)
         ends.push(...all.flatMap(({ signedMs }) => (signedMs === undefined ? [] : signedMs + maxAgeMs)));
+      if (rule.conditions.length > 0) ends.push(...all.flatMap((fact) => turnsOf(fact, rule)));
+    }
   }
   return ends.filter((ms) => ms > nowMs).reduce((least, ms) => Math.min(least, ms), Infinity);
 }

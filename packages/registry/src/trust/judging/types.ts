@@ -1,4 +1,5 @@
 import type { SignatureAction, SignatureOutcome, SignatureState } from "@moorage/api/messages";
+import type { Claims } from "../claims/claims.ts";
 
 /** What a policy asks for, compiled. */
 export interface CompiledRule {
@@ -11,6 +12,29 @@ export interface CompiledRule {
   predicateType: string;
   /** In milliseconds; undefined for any age. */
   maxAgeMs?: number;
+  /** What must be signed with it. */
+  annotations: readonly (readonly [name: string, value: string])[];
+  /** Whether what is signed must name this image. */
+  sameName: boolean;
+  provenance?: CompiledProvenance;
+  conditions: readonly CompiledCondition[];
+}
+
+/** What a provenance must say: of each list that is not empty, one. */
+export interface CompiledProvenance {
+  builderIds: readonly string[];
+  buildTypes: readonly string[];
+  sourceUris: readonly string[];
+  sourceRefs: readonly string[];
+}
+
+/** What a predicate must say at a JSON pointer. */
+export interface CompiledCondition {
+  pointer: string;
+  values: readonly string[];
+  atLeast?: number;
+  atMost?: number;
+  newerThanMs?: number;
 }
 
 /** An image, or what a tag points to, that passes a policy until a time. */
@@ -35,6 +59,8 @@ export interface CompiledPolicy {
   /** Undefined: it covers all images, also those without a tag. */
   coversTag?: (tag: string) => boolean;
   eachPlatform: boolean;
+  /** Whether pulls of a tag whose image it keeps back are answered with what the tag pointed to before. */
+  holdsTag: boolean;
   rules: readonly CompiledRule[];
   /** Images that a repo has held since before then pass. */
   sinceMs?: number;
@@ -58,6 +84,8 @@ export interface SignatureFact {
   signedMs?: number;
   /** Until when that holds, where it is known to end. */
   untilMs?: number;
+  /** What was signed says so; read where a rule asks for it, and undefined for what was verified before it was kept. */
+  claims?: Claims;
 }
 
 /** What is known of the signatures that are attached to a manifest. */
@@ -144,6 +172,8 @@ export interface HoldingPolicy {
   outcome: SignatureOutcome;
   /** In words. */
   reason: string;
+  /** Whether pulls of a tag are answered with what it pointed to before. */
+  holdsTag: boolean;
   /** Whether the policy itself cannot be read. */
   isDamaged: boolean;
 }

@@ -11,6 +11,11 @@ export function describeHeld(digest: string, held: readonly HoldingPolicy[]): st
   return [...named, ...more].join(". ");
 }
 
+/** Says to people that a tag is answered with an earlier image than it points to. `why`: that is kept back. */
+export function describeInstead(tag: string, digest: string, why: string): string {
+  return `tag ${tag} is answered as ${digest}, to which it pointed before: ${why}`;
+}
+
 function describePolicy(digest: string, { name, group, reason, outcome, isDamaged }: HoldingPolicy): string {
   const asked = `policy ${name}${group === "" ? "" : ` (${group})`}`;
   if (isDamaged) return `${asked} lets nothing pass: ${reason}`;

@@ -10,6 +10,7 @@ import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
 import { compilePattern, PatternError } from "@moorage/kernel/lib/patterns";
 import { ancestorsOf, parentOf } from "@moorage/kernel/lib/uid";
 import type { Database } from "@moorage/kernel/store";
+import { claimViolations } from "./check-claims.ts";
 
 /** The most steps for each character that the patterns of a policy may take together. */
 const MAX_STEPS = 2_000;
@@ -33,7 +34,8 @@ function ownViolations({ on, holdTags, documentSigners, repoPattern, tagPattern 
   for (const [at, action] of on.entries())
     if (action === SignatureAction.UNSPECIFIED)
       found.push({ field: `on[${at}]`, description: "must be PULL, PROMOTE or COPY" });
-  if (holdTags) found.push({ field: "holdTags", description: NOT_SUPPORTED });
+  if (holdTags && !on.includes(SignatureAction.PULL))
+    found.push({ field: "holdTags", description: "is for pulls, which the policy is not for" });
   if (documentSigners.length > 0) found.push({ field: "documentSigners", description: NOT_SUPPORTED });
   let steps = 0;
   for (const [field, text] of Object.entries({ repoPattern, tagPattern })) {
@@ -51,16 +53,11 @@ function ownViolations({ on, holdTags, documentSigners, repoPattern, tagPattern 
 }
 
 function ruleViolations(rule: SignatureRule, at: number): FieldViolation[] {
-  const { annotations, provenance, conditions, sameName, threshold, maxAge } = rule;
-  const unsupported = {
-    annotations: Object.keys(annotations).length > 0,
-    provenance: provenance !== undefined,
-    conditions: conditions.length > 0,
-    sameName,
-  };
-  const found: FieldViolation[] = Object.entries(unsupported)
-    .filter(([, isSet]) => isSet)
-    .map(([field]) => ({ field: `rules[${at}].${field}`, description: NOT_SUPPORTED }));
+  const { threshold, maxAge } = rule;
+  const found = claimViolations(rule).map(({ field, description }) => ({
+    field: `rules[${at}].${field}`,
+    description,
+  }));
   if (threshold < 0 || threshold > MAX_THRESHOLD)
     found.push({ field: `rules[${at}].threshold`, description: `must be 0 to ${MAX_THRESHOLD}` });
   if (maxAge !== undefined && (maxAge.seconds <= 0n || maxAge.nanos < 0))

@@ -2,6 +2,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { takeAdvisoryLock } from "@moorage/kernel/store";
 import { queueOn } from "@moorage/kernel/work";
+import { emitVerified, trustedBy } from "../attached/events.ts";
 import { READING_STATE, VERIFYING } from "../command-options.ts";
 import type { VerifiedEntry } from "../verify/types.ts";
 import { type ClaimedSigned, claimedOf } from "./claim-contents.ts";
@@ -85,8 +86,10 @@ export const finishSignatures = command(
     const row = await READINGS.renew(call, placeOf(reading), ["signers", "first_time"]);
     if (row === undefined) return { held: false };
     const place = { subject: reading.subject, manifest: reading.manifest };
+    const trusted = await trustedBy(call, place);
     await writeEntries(call, place, entries);
     await writeVerdicts(call, place, entries);
+    await emitVerified(call, place, { before: trusted, isFirst: row.first_time === null });
     const before = JSON.parse(row.signers) as Record<string, [version: string, sinceMs: number]>;
     const judged = signers.map(([uid, version]) => {
       const [was, sinceMs] = before[uid] ?? [];

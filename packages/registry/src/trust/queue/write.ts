@@ -1,5 +1,6 @@
 import type { Call } from "@moorage/kernel/core/call";
 import type { Row } from "@moorage/kernel/store";
+import { type Claims, MAX_OF_MANIFEST, withoutClaims } from "../claims/claims.ts";
 import type { VerifiedEntry } from "../verify/types.ts";
 
 /** A manifest, as one with signatures of the subject. */
@@ -20,7 +21,8 @@ export async function writeEntries(
   const { subject, manifest } = place;
   await tx.deleteFrom("signature_entries").where("subject", "=", subject).where("manifest", "=", manifest).execute();
   if (entries.length === 0) return;
-  const rows = entries.map(({ n, format, predicateType, identity, signedMs, timeSource, code, reason }) => ({
+  const claims = claimTexts(entries);
+  const rows = entries.map(({ n, format, predicateType, identity, signedMs, timeSource, code, reason }, at) => ({
     subject,
     manifest,
     n,
@@ -31,8 +33,21 @@ export async function writeEntries(
     predicate_type: predicateType,
     signed_time: signedMs ?? null,
     time_source: timeSource,
+    claims: claims[at] ?? "",
   }));
   await tx.insertInto("signature_entries").values(rows).execute();
+}
+
+/** The claims of each as JSON, empty without any. Those of later ones are left out where they are too many together. */
+function claimTexts(entries: readonly VerifiedEntry[]): string[] {
+  let left = MAX_OF_MANIFEST;
+  const textOf = (claims: Claims): string => {
+    const text = JSON.stringify(claims);
+    if (text.length > left) return JSON.stringify(withoutClaims(claims));
+    left -= text.length;
+    return text;
+  };
+  return entries.map(({ claims }) => (claims === undefined ? "" : textOf(claims)));
 }
 
 type Verdict = Row<"signature_verdicts">;

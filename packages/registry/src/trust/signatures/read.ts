@@ -95,7 +95,8 @@ async function rowsOf(tx: Database, subject: string, manifests: readonly string[
   return { readings, entries, verdicts };
 }
 
-async function signersAbove(tx: Database, repo: string): Promise<KnownSigner[]> {
+/** The signers of the repo's groups. */
+export async function signersAbove(tx: Database, repo: string): Promise<KnownSigner[]> {
   const rows = await tx
     .selectFrom("signers")
     .select(["uid", "name", "version", "create_time"])

@@ -4,11 +4,14 @@ import { isObject } from "@moorage/kernel/lib/json";
 import { isBundle } from "../attached/formats.ts";
 import { dsse } from "./dsse.ts";
 import type { SignedBytes } from "./simple-signing.ts";
-import { base64Of } from "./statement.ts";
+import { claimsOf } from "../claims/claims.ts";
+import { base64Of, type Statement } from "./statement.ts";
 import { SignatureError } from "./types.ts";
 
 const MAX_SIGNATURE = 4 << 10;
 const MAX_DIGEST = 64;
+/** What is signed is the manifest alone, which says nothing of itself. */
+const NO_CLAIMS = claimsOf({ names: [], annotations: {} });
 /** By the names of Sigstore. */
 const HASHES: Readonly<Record<string, string>> = { SHA2_256: "sha256", SHA2_384: "sha384", SHA2_512: "sha512" };
 
@@ -20,7 +23,7 @@ export function bundle(
   value: Readonly<Record<string, unknown>>,
   subject: string,
   subjectContent: Uint8Array | undefined,
-): SignedBytes & { predicateType: string } {
+): SignedBytes & Statement {
   const { mediaType, dsseEnvelope, messageSignature } = value;
   if (typeof mediaType !== "string" || !isBundle(mediaType))
     throw new SignatureError(SignatureCode.UNKNOWN_FORMAT, "it does not say which version of Sigstore's bundle it is");
@@ -33,7 +36,7 @@ export function bundle(
     throw new SignatureError(SignatureCode.UNREADABLE, "the manifest that it has signed is not held here");
   requireDigest(messageSignature["messageDigest"], subjectContent, subject);
   const signature = base64Of(messageSignature["signature"], "messageSignature.signature", MAX_SIGNATURE);
-  return { message: subjectContent, signatures: [signature], predicateType: "" };
+  return { message: subjectContent, signatures: [signature], predicateType: "", claims: NO_CLAIMS };
 }
 
 /** The digest in the bundle is a hint, which must not contradict the manifest. */

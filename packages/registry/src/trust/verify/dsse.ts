@@ -1,7 +1,7 @@
 import { SignatureCode } from "@moorage/api/messages";
 import { isObject } from "@moorage/kernel/lib/json";
 import type { SignedBytes } from "./simple-signing.ts";
-import { base64Of, predicateTypeOf } from "./statement.ts";
+import { base64Of, type Statement, statementOf } from "./statement.ts";
 import { SignatureError } from "./types.ts";
 
 const MAX_PAYLOAD = 64 << 20;
@@ -13,10 +13,7 @@ const IN_TOTO = "application/vnd.in-toto+json";
  * The bytes that the signatures of a DSSE envelope are of, and what the in-toto statement in it states of the subject.
  * Throws a SignatureError when it is about something else. Source: secure-systems-lab/dsse, protocol.md.
  */
-export function dsse(
-  envelope: Readonly<Record<string, unknown>>,
-  subject: string,
-): SignedBytes & { predicateType: string } {
+export function dsse(envelope: Readonly<Record<string, unknown>>, subject: string): SignedBytes & Statement {
   const { payloadType, payload: text, signatures } = envelope;
   if (payloadType !== IN_TOTO)
     throw new SignatureError(SignatureCode.OTHER_PAYLOAD, `what is signed does not have the type ${IN_TOTO}`);
@@ -30,6 +27,6 @@ export function dsse(
   return {
     message: Buffer.concat([head, payload]),
     signatures: all,
-    predicateType: predicateTypeOf(payload, subject),
+    ...statementOf(payload, subject),
   };
 }

@@ -67,7 +67,7 @@ export function certified(
   const fingerprint = `sha256:${createHash("sha256").update(der).digest("hex")}`;
   const name = `${identity.subject} (${identity.issuer})`;
   return {
-    identity: name.length > 4 ? name : "",
+    identity: name.length > 4 ? storable(name) : "",
     ...(first !== undefined && { signedMs: first.ms }),
     timeSource: first?.source ?? SignatureTime.UNSPECIFIED,
     matchOf(signer, nowMs) {
@@ -181,5 +181,10 @@ function worthOf({
 
 function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.slice(0, MAX_REASON).toWellFormed().replaceAll("\0", "\ufffd");
+  return storable(text.slice(0, MAX_REASON));
+}
+
+/** The text without what databases refuse to store. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
 }

@@ -1,6 +1,7 @@
 import { SignatureCode } from "@moorage/api/messages";
 import { isObject } from "@moorage/kernel/lib/json";
 import { parseStrictJson } from "@moorage/kernel/lib/strict-json";
+import { type Claims, claimsOf } from "../claims/claims.ts";
 import { SignatureError } from "./types.ts";
 
 const MAX_DEPTH = 64;
@@ -14,6 +15,11 @@ const STATEMENTS: ReadonlySet<unknown> = new Set([
 ]);
 /** What cosign 3 states of an image that it signs: an attestation in form, a signature of the image by what it says. */
 const COSIGN_SIGN = "https://sigstore.dev/cosign/sign/v1";
+
+/** Whether it is text without control characters, which no database refuses to store. */
+function isPlain(text: string): boolean {
+  return text !== "" && text.isWellFormed() && !/\p{Cc}/u.test(text);
+}
 
 /** JSON of which nothing may stand twice. Throws a SignatureError. `what`: what it is called when it cannot be read. */
 export function strictObject(bytes: Uint8Array, what: string): Record<string, unknown> {
@@ -41,22 +47,35 @@ export function base64Of(value: unknown, what: string, maxBytes: number): Buffer
   return bytes;
 }
 
+/** What a statement says of the image that it is about. */
+export interface Statement {
+  /** Empty where it is a signature of the image. */
+  predicateType: string;
+  claims: Claims;
+}
+
 /**
- * What an in-toto statement says of the subject: the type of its predicate, empty where it is a signature of the image.
- * Throws a SignatureError when it is about something else. Source: in-toto/attestation, spec/v1/statement.md.
+ * What an in-toto statement says of the subject: the type of its predicate, and what rules may ask of it. Throws a
+ * SignatureError when it is about something else. Source: in-toto/attestation, spec/v1/statement.md.
  */
-export function predicateTypeOf(payload: Uint8Array, subject: string): string {
+export function statementOf(payload: Uint8Array, subject: string): Statement {
   const statement = strictObject(payload, "the statement");
   if (!STATEMENTS.has(statement["_type"]))
     throw new SignatureError(SignatureCode.OTHER_PAYLOAD, "what is signed is not an in-toto statement");
   const { predicateType, subject: subjects } = statement;
-  if (typeof predicateType !== "string" || predicateType === "" || predicateType.length > MAX_PREDICATE_TYPE)
+  if (typeof predicateType !== "string" || !isPlain(predicateType) || predicateType.length > MAX_PREDICATE_TYPE)
     throw new SignatureError(SignatureCode.OTHER_PAYLOAD, "the statement has no predicateType");
   const [algorithm = "", hex = ""] = subject.split(":");
-  const isAbout =
-    Array.isArray(subjects) &&
-    subjects.length <= MAX_SUBJECTS &&
-    subjects.some((each) => isObject(each) && isObject(each["digest"]) && each["digest"][algorithm] === hex);
-  if (!isAbout) throw new SignatureError(SignatureCode.OTHER_IMAGE, `the statement is not about ${subject}`);
-  return predicateType === COSIGN_SIGN ? "" : predicateType;
+  const about =
+    Array.isArray(subjects) && subjects.length <= MAX_SUBJECTS
+      ? subjects
+          .filter(isObject)
+          .filter(({ digest }) => isObject(digest) && Object.hasOwn(digest, algorithm) && digest[algorithm] === hex)
+      : [];
+  if (about.length === 0) throw new SignatureError(SignatureCode.OTHER_IMAGE, `the statement is not about ${subject}`);
+  const { predicate } = statement;
+  // Of a digest that stands twice only what both say counts.
+  const annotations = about.length === 1 ? about[0]?.["annotations"] : undefined;
+  const claims = claimsOf({ names: about.map(({ name }) => name), annotations, predicateType, predicate });
+  return { predicateType: predicateType === COSIGN_SIGN ? "" : predicateType, claims };
 }

@@ -1,3 +1,4 @@
+import type { Claims } from "../claims/claims.ts";
 import type { SignatureCode, SignatureFormat, SignatureState, SignatureTime } from "@moorage/api/messages";
 
 /** A key of a signer. Times are milliseconds since 1970. */
@@ -78,6 +79,8 @@ export interface VerifiedEntry {
   code: SignatureCode;
   reason: string;
   matches: readonly Match[];
+  /** What it says that rules may ask for, where somebody whom a signer names has made it. */
+  claims?: Claims;
 }
 
 /** What is wrong with a signature whoever made it; the message is stored and shown. */

@@ -2,6 +2,7 @@ import { SignatureCode, SignatureFormat, SignatureTime } from "@moorage/api/mess
 import { DSSE, isBundle, isNotation, SIMPLE_SIGNING } from "../attached/formats.ts";
 import { type PublicKey, publicKeyOf } from "../signers/public-key.ts";
 import { bundle } from "./bundle.ts";
+import type { Claims } from "../claims/claims.ts";
 import { dsse } from "./dsse.ts";
 import { isSignedBy } from "./key-verify.ts";
 import { bundleOfAnnotations, hasCertificate } from "./material.ts";
@@ -55,7 +56,7 @@ async function entryOf(signed: Reading, layer: SignedLayer, root: string | undef
     matches: [],
   };
   try {
-    const { predicateType = "", certificate, ...bytes } = openLayer(signed, layer, format);
+    const { predicateType = "", certificate, claims, ...bytes } = openLayer(signed, layer, format);
     // Its libraries are loaded for the first signature with a certificate: most have none.
     const certified =
       certificate === undefined ? undefined : (await import("./keyless.ts")).certified(certificate, bytes, root);
@@ -63,7 +64,8 @@ async function entryOf(signed: Reading, layer: SignedLayer, root: string | undef
       (signer) => keyMatch(signed, bytes, signer) ?? certified?.matchOf(signer, signed.nowMs) ?? [],
     );
     const { identity = "", signedMs, timeSource = SignatureTime.UNSPECIFIED } = certified ?? {};
-    return { ...entry, predicateType, identity, timeSource, ...(signedMs !== undefined && { signedMs }), matches };
+    const made = { ...(signedMs !== undefined && { signedMs }), ...(matches.length > 0 && { claims }) };
+    return { ...entry, predicateType, identity, timeSource, ...made, matches };
   } catch (error) {
     // A fault of this program in what somebody else made is an answer, too: it must not count as signed.
     const code = error instanceof SignatureError ? error.code : SignatureCode.UNREADABLE;
@@ -80,7 +82,11 @@ function formatOf(mediaType: string): SignatureFormat {
 }
 
 /** What was signed. `certificate`: the bundle that says who has signed, where that is not a key. */
-type Opened = SignedBytes & { predicateType?: string; certificate?: Record<string, unknown> | undefined };
+interface Opened extends SignedBytes {
+  predicateType?: string;
+  claims: Claims;
+  certificate?: Record<string, unknown> | undefined;
+}
 
 function openLayer(
   { subject, subjectContent }: Reading,

@@ -3,6 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Attachment_State as State, type AttachmentSchema } from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
 import { select } from "@moorage/kernel/store";
+import { documentSigners } from "@moorage/registry/trust";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import { unmatchedStatements } from "./unmatched-statements.ts";
 import { countingSources, sourceOf } from "../attached/sources.ts";
@@ -29,10 +30,10 @@ interface Listed {
  * the statements that are about nothing here.
  */
 export async function attachmentsOf(
-  call: Pick<Call, "tx" | "weigh">,
+  call: Pick<Call, "tx" | "weigh" | "nowMs">,
   { repo, digest, isListed }: { repo: string; digest: string; isListed: boolean },
 ): Promise<MessageInitShape<typeof AttachmentSchema>[]> {
-  const { tx } = call;
+  const { tx, nowMs } = call;
   const rows = await select<Listed>(
     tx,
     `select a.manifest, a.from_time, a.attached_by, a.trusted, r.state, r.reason as failure, d.n, d.layer, d.media_type, d.kind, d.reason, d.packages, d.statements, d.passed_over
@@ -44,6 +45,8 @@ export async function attachmentsOf(
   const sources = (await countingSources(tx, { repo, digest })).map(({ source }) => source);
   const counting = new Set(sources);
   const unmatched = await unmatchedStatements(call, { repo, digest, sources, isListed });
+  const manifests = [...new Set(rows.map(({ manifest }) => manifest))];
+  const signers = await documentSigners(tx, { repo, subject: digest, manifests, nowMs });
   // A manifest that holds none of the documents, such as a signature, is not one of them.
   return rows
     .filter(({ state, n }) => n !== null || state !== CATALOG_STATE.done)
@@ -53,6 +56,7 @@ export async function attachmentsOf(
         attachTime: timestampFromMs(row.from_time),
         trusted: row.trusted === 1,
         attachedBy: row.attached_by,
+        signers: [...(signers.get(row.manifest) ?? [])],
       };
       if (row.state === CATALOG_STATE.waiting) return { ...common, state: State.WAITING };
       if (row.n === null) return { ...common, state: State.REJECTED, reason: row.failure };

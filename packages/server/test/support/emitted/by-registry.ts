@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pushLayers } from "../catalog/push.ts";
+import { deleteReference, pushLayers } from "../catalog/push.ts";
 import { eventually } from "../eventually.ts";
 import { BAD, openGatedRepo, putGateRecords } from "../gated-repo.ts";
 import { pushImage } from "../image.ts";
 import { digestOf, OCI_INDEX } from "../installation.ts";
 import { type Answer, rows } from "../platform.ts";
 import { newPolicy, openSignedRepo } from "../signed-repo.ts";
-import { newKey, newSigner } from "../signing.ts";
+import { cosignLayer, cosignPayload, newKey, newSigner, pushCosign, tagFor, verifiedSignatures } from "../signing.ts";
 import { openTaggedRepo } from "../tagged-repo.ts";
 import { type EventFixture, parentOf, TAG, type EmittedEvent, typesOf } from "./events.ts";
 
@@ -283,6 +283,48 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
         remote_address: "127.0.0.1",
       });
     }
+  });
+
+  test("signatures emit an event when they are verified, rejected and lost", async () => {
+    const repo = await openSignedRepo(platform);
+    const key = newKey();
+    const signer = await newSigner(platform, repo.group, "release", [key]);
+    const digest = await repo.push("v1");
+    const tag = tagFor(digest, "sig");
+    const changes = async (type: string, count: number, action: () => Promise<unknown>): Promise<EmittedEvent[]> => {
+      const all = await emitted(async () => {
+        await action();
+        await verifiedSignatures(platform, repo, digest, count);
+      });
+      return all.filter((event) => event.type === `registry.signature.${type}.v1`);
+    };
+    const [verified] = await changes("verified", 1, () => repo.sign(digest, key));
+    assert.deepEqual([verified?.subject, verified?.group], [repo.repo, repo.group]);
+    const { manifest: _, ...body } = withoutTime(verified as EmittedEvent).body;
+    assert.deepEqual(body, {
+      repository: repo.name,
+      repo_id: repo.repo,
+      digest,
+      signers: [{ uid: signer, name: "release" }],
+      reason: "",
+      actor: platform.owner,
+    });
+    // A second signature comes with the first one in a manifest of its own: nothing is lost.
+    const more = [key, newKey()].map((each) => cosignLayer(each, cosignPayload(digest)));
+    assert.deepEqual(await changes("lost", 2, () => pushCosign(repo, digest, more)), []);
+    const other = [cosignLayer(key, cosignPayload(`sha256:${"0".repeat(64)}`))];
+    const overwritten = await emitted(async () => {
+      await pushCosign(repo, digest, other);
+      await verifiedSignatures(platform, repo, digest, 1);
+    });
+    const of = (type: string) => overwritten.find((event) => event.type === `registry.signature.${type}.v1`)?.body;
+    assert.equal(of("rejected")?.["reason"], `what is signed is not about ${digest}`);
+    const lost = of("lost");
+    assert.deepEqual([lost?.["signers"], lost?.["actor"]], [[{ uid: signer, name: "release" }], platform.owner]);
+    assert.match(String(lost?.["reason"]), new RegExp(`^tag ${tag} points to sha256:`));
+    await repo.sign(digest, key);
+    const [deleted] = await changes("lost", 0, () => deleteReference(repo, tag));
+    assert.equal(deleted?.body["reason"], `tag ${tag} does not point to it any longer`);
   });
 
   test("policies of signatures emit an event for an image that they keep back, or would", async () => {

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file moorage/events/v2/event_bodies.proto.
  */
 export const file_moorage_events_v2_event_bodies: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEizAQKDkZpbmRpbmdzQ2hhbmdlEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYAyABKAkSDAoEdGFncxgEIAMoCRIQCghmaW5kaW5ncxgFIAEoBRJACgpzZXZlcml0aWVzGAYgASgLMiwubW9vcmFnZS5ldmVudHMudjIuRmluZGluZ3NDaGFuZ2UuU2V2ZXJpdGllcxI6CgV3b3JzdBgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIXCg92dWxuZXJhYmlsaXRpZXMYCCADKAkSDAoEb3BlbhgJIAEoBRIMCgR3aGVuGAogASgJEjoKBXN0YXRlGOgHIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEiMKDHN0YXRlX3JlYXNvbhjpByABKAlSDHN0YXRlX3JlYXNvbhp8CgpTZXZlcml0aWVzEhAKCGNyaXRpY2FsGAEgASgFEgwKBGhpZ2gYAiABKAUSDgoGbWVkaXVtGAMgASgFEgsKA2xvdxgEIAEoBRISCgpuZWdsaWdpYmxlGAUgASgFEgwKBG5vbmUYBiABKAUSDwoHdW5rbm93bhgHIAEoBTpKwrwYIXZ1bG5lcmFiaWxpdGllcy5maW5kaW5nLm9wZW5lZC52McK8GCF2dWxuZXJhYmlsaXRpZXMuZmluZGluZy5jbG9zZWQudjEikAIKFFJlZ2lzdHJ5VmVyc2lvbk1vdmVkEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEigKD3ByZXZpb3VzX2RpZ2VzdBgFIAEoCVIPcHJldmlvdXNfZGlnZXN0Eg4KBnJlYXNvbhgGIAEoCRIMCgR3aGVuGAcgASgJEiYKDnJlbW90ZV9hZGRyZXNzGAggASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAkgASgJUgp1c2VyX2FnZW50Oh3CvBgZcmVnaXN0cnkudmVyc2lvbl9tb3ZlZC52MSLyAgoKTWlycm9yVHVybhISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHbWVzc2FnZRgDIAEoCRIiCgxyYXRlX2xpbWl0ZWQYBCABKAhSDHJhdGVfbGltaXRlZBIMCgR0YWdzGAUgASgFEg4KBmZhaWxlZBgGIAEoBRJJCgtmYWlsZWRfdGFncxgHIAMoCzInLm1vb3JhZ2UuZXZlbnRzLnYyLk1pcnJvclR1cm4uRmFpbGVkVGFnUgtmYWlsZWRfdGFncxIQCghmYWlsdXJlcxgIIAEoBRIMCgR3aGVuGAkgASgJGjkKCUZhaWxlZFRhZxILCgN0YWcYASABKAkSDwoHZmFpbHVyZRgCIAEoCRIOCgZyZWFzb24YAyABKAk6PcK8GBlyZWdpc3RyeS5taXJyb3IuZmFpbGVkLnYxwrwYHHJlZ2lzdHJ5Lm1pcnJvci5yZWNvdmVyZWQudjEiuwMKDEdhdGVEZWNpc2lvbhISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDQoFY291bnQYBiABKAUSOAoIZmluZGluZ3MYByADKAsyJi5tb29yYWdlLmV2ZW50cy52Mi5HYXRlRGVjaXNpb25GaW5kaW5nEgwKBHdoZW4YCCABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCSABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCiABKAlSCnVzZXJfYWdlbnQSNwoHdW5rbm93bhgLIAMoCzImLm1vb3JhZ2UuZXZlbnRzLnYyLkdhdGVEZWNpc2lvblVua25vd24SIAoLc3RhbGVfZmVlZHMYDCADKAlSC3N0YWxlX2ZlZWRzOlbCvBgZcmVnaXN0cnkuZ2F0ZS5yZWplY3RlZC52McK8GBpyZWdpc3RyeS5nYXRlLnByZXZpZXdlZC52McK8GBdyZWdpc3RyeS5nYXRlLnBhc3NlZC52MSLTAgoVU2lnbmF0dXJlR2F0ZURlY2lzaW9uEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEg4KBmFjdGlvbhgFIAEoCRI4Cghwb2xpY2llcxgGIAMoCzImLm1vb3JhZ2UuZXZlbnRzLnYyLlNpZ25hdHVyZUdhdGVQb2xpY3kSDAoEd2hlbhgHIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgIIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgJIAEoCVIKdXNlcl9hZ2VudDpPwrwYI3JlZ2lzdHJ5LnNpZ25hdHVyZV9nYXRlLnJlamVjdGVkLnYxwrwYJHJlZ2lzdHJ5LnNpZ25hdHVyZV9nYXRlLnByZXZpZXdlZC52MSJRChNTaWduYXR1cmVHYXRlUG9saWN5EgsKA3VpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB291dGNvbWUYAyABKAkSDgoGcmVhc29uGAQgASgJIlMKE0dhdGVEZWNpc2lvblVua25vd24SDgoGZGlnZXN0GAEgASgJEg4KBnJlYXNvbhgCIAEoCRINCgV3YWl0cxgDIAEoCBINCgVzdGF0ZRgEIAEoCSKQAQoTR2F0ZURlY2lzaW9uRmluZGluZxIVCg12dWxuZXJhYmlsaXR5GAEgASgJEhAKCHNldmVyaXR5GAIgASgJEgsKA2tldhgDIAEoCBIPCgdwYWNrYWdlGAQgASgJEiIKDGZpeF92ZXJzaW9ucxgFIAMoCVIMZml4X3ZlcnNpb25zEg4KBmRpZ2VzdBgGIAEoCSLNAgoNTGlicmFyeUNoYW5nZRIQCghhcnRpZmFjdBgBIAEoCRIRCgllY29zeXN0ZW0YAiABKAkSDAoEbmFtZRgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEg0KBWZpbGVzGAUgAygJEg4KBmNoYW5nZRgGIAEoCRIMCgR3aGVuGAcgASgJEiYKDnJlbW90ZV9hZGRyZXNzGAggASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAkgASgJUgp1c2VyX2FnZW50OoIBwrwYHmxpYnJhcmllcy52ZXJzaW9uLnB1Ymxpc2hlZC52McK8GBxsaWJyYXJpZXMudmVyc2lvbi5mZXRjaGVkLnYxwrwYHGxpYnJhcmllcy52ZXJzaW9uLmNoYW5nZWQudjHCvBgcbGlicmFyaWVzLnZlcnNpb24ucmVtb3ZlZC52MSKWAgoMTGlicmFyeUJsb2NrEg0KBWdyb3VwGAEgASgJEhEKCWVjb3N5c3RlbRgCIAEoCRIMCgRuYW1lGAMgASgJEg8KB3ZlcnNpb24YBCABKAkSEAoIaWRlbnRpdHkYBSABKAkSDgoGcmVhc29uGAYgASgJEg4KBmRldGFpbBgHIAEoCRIMCgRtb2RlGAggASgJEg0KBW9wZW5zGAkgASgJEgwKBHdoZW4YCiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCyABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYDCABKAlSCnVzZXJfYWdlbnQ6IMK8GBxsaWJyYXJpZXMudmVyc2lvbi5ibG9ja2VkLnYxIscCCglTY2FuRW5kZWQSDAoEc2NhbhgBIAEoCRIPCgdzY2FubmVyGAIgASgJEiIKDHNjYW5uZXJfbmFtZRgDIAEoCVIMc2Nhbm5lcl9uYW1lEhIKCnJlcG9zaXRvcnkYBCABKAkSGAoHcmVwb19pZBgFIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYBiABKAkSDgoGcmVhc29uGAcgASgJEhAKCGNyaXRpY2FsGAggASgFEgwKBGhpZ2gYCSABKAUSDgoGbWVkaXVtGAogASgFEgsKA2xvdxgLIAEoBRISCgpuZWdsaWdpYmxlGAwgASgFEg8KB3Vua25vd24YDSABKAU6R8K8GCF2dWxuZXJhYmlsaXRpZXMuc2Nhbi5jb21wbGV0ZWQudjHCvBgednVsbmVyYWJpbGl0aWVzLnNjYW4uZmFpbGVkLnYxIrQBCgpGZWVkQ2hhbmdlEgwKBG5hbWUYASABKAkSDgoGZm9ybWF0GAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDwoHbGljZW5jZRgEIAEoCRIrCghpbnRlcnZhbBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbjo5wrwYD2ZlZWQuY3JlYXRlZC52McK8GA9mZWVkLnVwZGF0ZWQudjHCvBgPZmVlZC5kZWxldGVkLnYxInAKBlNpZ25JbhIQCghpZGVudGl0eRgBIAEoCRIQCghwcm92aWRlchgCIAEoCRINCgVlbWFpbBgDIAEoCTozwrwYFmFwaS5hdXRoLnJlZ2lzdGVyZWQudjHCvBgVYXBpLmF1dGguc2lnbmVkX2luLnYxImsKDkludml0ZUFjY2VwdGVkEgsKA3VpZBgBIAEoCRIQCghpZGVudGl0eRgCIAEoCRIUCgxyb2xlX2JpbmRpbmcYAyABKAk6JMK8GCBhcGkuaWFtLmdyb3VwX2ludml0ZS5hY2NlcHRlZC52MSJZCgtSZXBvRGVsZXRlZBILCgN1aWQYASABKAkSEgoJdGFnX2NvdW50GOgHIAEoBTopwrwYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLmRlbGV0ZWQudjEiHgoPUmVzb3VyY2VEZWxldGVkEgsKA3VpZBgBIAEoCSJNChBTdWJzY3JpcHRpb25UZXN0EhQKDHN1YnNjcmlwdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJOhLCvBgOZXZlbnRzLnRlc3QudjFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_struct, file_moorage_common_options, file_moorage_vulnerabilities_v2_findings]);
+  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEizAQKDkZpbmRpbmdzQ2hhbmdlEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYAyABKAkSDAoEdGFncxgEIAMoCRIQCghmaW5kaW5ncxgFIAEoBRJACgpzZXZlcml0aWVzGAYgASgLMiwubW9vcmFnZS5ldmVudHMudjIuRmluZGluZ3NDaGFuZ2UuU2V2ZXJpdGllcxI6CgV3b3JzdBgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIXCg92dWxuZXJhYmlsaXRpZXMYCCADKAkSDAoEb3BlbhgJIAEoBRIMCgR3aGVuGAogASgJEjoKBXN0YXRlGOgHIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEiMKDHN0YXRlX3JlYXNvbhjpByABKAlSDHN0YXRlX3JlYXNvbhp8CgpTZXZlcml0aWVzEhAKCGNyaXRpY2FsGAEgASgFEgwKBGhpZ2gYAiABKAUSDgoGbWVkaXVtGAMgASgFEgsKA2xvdxgEIAEoBRISCgpuZWdsaWdpYmxlGAUgASgFEgwKBG5vbmUYBiABKAUSDwoHdW5rbm93bhgHIAEoBTpKwrwYIXZ1bG5lcmFiaWxpdGllcy5maW5kaW5nLm9wZW5lZC52McK8GCF2dWxuZXJhYmlsaXRpZXMuZmluZGluZy5jbG9zZWQudjEikAIKFFJlZ2lzdHJ5VmVyc2lvbk1vdmVkEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEigKD3ByZXZpb3VzX2RpZ2VzdBgFIAEoCVIPcHJldmlvdXNfZGlnZXN0Eg4KBnJlYXNvbhgGIAEoCRIMCgR3aGVuGAcgASgJEiYKDnJlbW90ZV9hZGRyZXNzGAggASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAkgASgJUgp1c2VyX2FnZW50Oh3CvBgZcmVnaXN0cnkudmVyc2lvbl9tb3ZlZC52MSLyAgoKTWlycm9yVHVybhISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHbWVzc2FnZRgDIAEoCRIiCgxyYXRlX2xpbWl0ZWQYBCABKAhSDHJhdGVfbGltaXRlZBIMCgR0YWdzGAUgASgFEg4KBmZhaWxlZBgGIAEoBRJJCgtmYWlsZWRfdGFncxgHIAMoCzInLm1vb3JhZ2UuZXZlbnRzLnYyLk1pcnJvclR1cm4uRmFpbGVkVGFnUgtmYWlsZWRfdGFncxIQCghmYWlsdXJlcxgIIAEoBRIMCgR3aGVuGAkgASgJGjkKCUZhaWxlZFRhZxILCgN0YWcYASABKAkSDwoHZmFpbHVyZRgCIAEoCRIOCgZyZWFzb24YAyABKAk6PcK8GBlyZWdpc3RyeS5taXJyb3IuZmFpbGVkLnYxwrwYHHJlZ2lzdHJ5Lm1pcnJvci5yZWNvdmVyZWQudjEiuwMKDEdhdGVEZWNpc2lvbhISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDQoFY291bnQYBiABKAUSOAoIZmluZGluZ3MYByADKAsyJi5tb29yYWdlLmV2ZW50cy52Mi5HYXRlRGVjaXNpb25GaW5kaW5nEgwKBHdoZW4YCCABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCSABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCiABKAlSCnVzZXJfYWdlbnQSNwoHdW5rbm93bhgLIAMoCzImLm1vb3JhZ2UuZXZlbnRzLnYyLkdhdGVEZWNpc2lvblVua25vd24SIAoLc3RhbGVfZmVlZHMYDCADKAlSC3N0YWxlX2ZlZWRzOlbCvBgZcmVnaXN0cnkuZ2F0ZS5yZWplY3RlZC52McK8GBpyZWdpc3RyeS5nYXRlLnByZXZpZXdlZC52McK8GBdyZWdpc3RyeS5nYXRlLnBhc3NlZC52MSLTAgoVU2lnbmF0dXJlR2F0ZURlY2lzaW9uEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEg4KBmFjdGlvbhgFIAEoCRI4Cghwb2xpY2llcxgGIAMoCzImLm1vb3JhZ2UuZXZlbnRzLnYyLlNpZ25hdHVyZUdhdGVQb2xpY3kSDAoEd2hlbhgHIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgIIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgJIAEoCVIKdXNlcl9hZ2VudDpPwrwYI3JlZ2lzdHJ5LnNpZ25hdHVyZV9nYXRlLnJlamVjdGVkLnYxwrwYJHJlZ2lzdHJ5LnNpZ25hdHVyZV9nYXRlLnByZXZpZXdlZC52MSKtAgoPU2lnbmF0dXJlQ2hhbmdlEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYAyABKAkSEAoIbWFuaWZlc3QYBCABKAkSOQoHc2lnbmVycxgFIAMoCzIoLm1vb3JhZ2UuZXZlbnRzLnYyLlNpZ25hdHVyZUNoYW5nZVNpZ25lchIOCgZyZWFzb24YBiABKAkSDQoFYWN0b3IYByABKAkSDAoEd2hlbhgIIAEoCTpiwrwYHnJlZ2lzdHJ5LnNpZ25hdHVyZS52ZXJpZmllZC52McK8GB5yZWdpc3RyeS5zaWduYXR1cmUucmVqZWN0ZWQudjHCvBgacmVnaXN0cnkuc2lnbmF0dXJlLmxvc3QudjEiMgoVU2lnbmF0dXJlQ2hhbmdlU2lnbmVyEgsKA3VpZBgBIAEoCRIMCgRuYW1lGAIgASgJIlEKE1NpZ25hdHVyZUdhdGVQb2xpY3kSCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDwoHb3V0Y29tZRgDIAEoCRIOCgZyZWFzb24YBCABKAkiUwoTR2F0ZURlY2lzaW9uVW5rbm93bhIOCgZkaWdlc3QYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBXdhaXRzGAMgASgIEg0KBXN0YXRlGAQgASgJIpABChNHYXRlRGVjaXNpb25GaW5kaW5nEhUKDXZ1bG5lcmFiaWxpdHkYASABKAkSEAoIc2V2ZXJpdHkYAiABKAkSCwoDa2V2GAMgASgIEg8KB3BhY2thZ2UYBCABKAkSIgoMZml4X3ZlcnNpb25zGAUgAygJUgxmaXhfdmVyc2lvbnMSDgoGZGlnZXN0GAYgASgJIs0CCg1MaWJyYXJ5Q2hhbmdlEhAKCGFydGlmYWN0GAEgASgJEhEKCWVjb3N5c3RlbRgCIAEoCRIMCgRuYW1lGAMgASgJEg8KB3ZlcnNpb24YBCABKAkSDQoFZmlsZXMYBSADKAkSDgoGY2hhbmdlGAYgASgJEgwKBHdoZW4YByABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCCABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCSABKAlSCnVzZXJfYWdlbnQ6ggHCvBgebGlicmFyaWVzLnZlcnNpb24ucHVibGlzaGVkLnYxwrwYHGxpYnJhcmllcy52ZXJzaW9uLmZldGNoZWQudjHCvBgcbGlicmFyaWVzLnZlcnNpb24uY2hhbmdlZC52McK8GBxsaWJyYXJpZXMudmVyc2lvbi5yZW1vdmVkLnYxIpYCCgxMaWJyYXJ5QmxvY2sSDQoFZ3JvdXAYASABKAkSEQoJZWNvc3lzdGVtGAIgASgJEgwKBG5hbWUYAyABKAkSDwoHdmVyc2lvbhgEIAEoCRIQCghpZGVudGl0eRgFIAEoCRIOCgZyZWFzb24YBiABKAkSDgoGZGV0YWlsGAcgASgJEgwKBG1vZGUYCCABKAkSDQoFb3BlbnMYCSABKAkSDAoEd2hlbhgKIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgLIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgMIAEoCVIKdXNlcl9hZ2VudDogwrwYHGxpYnJhcmllcy52ZXJzaW9uLmJsb2NrZWQudjEixwIKCVNjYW5FbmRlZBIMCgRzY2FuGAEgASgJEg8KB3NjYW5uZXIYAiABKAkSIgoMc2Nhbm5lcl9uYW1lGAMgASgJUgxzY2FubmVyX25hbWUSEgoKcmVwb3NpdG9yeRgEIAEoCRIYCgdyZXBvX2lkGAUgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgGIAEoCRIOCgZyZWFzb24YByABKAkSEAoIY3JpdGljYWwYCCABKAUSDAoEaGlnaBgJIAEoBRIOCgZtZWRpdW0YCiABKAUSCwoDbG93GAsgASgFEhIKCm5lZ2xpZ2libGUYDCABKAUSDwoHdW5rbm93bhgNIAEoBTpHwrwYIXZ1bG5lcmFiaWxpdGllcy5zY2FuLmNvbXBsZXRlZC52McK8GB52dWxuZXJhYmlsaXRpZXMuc2Nhbi5mYWlsZWQudjEitAEKCkZlZWRDaGFuZ2USDAoEbmFtZRgBIAEoCRIOCgZmb3JtYXQYAiABKAkSDwoHYWRkcmVzcxgDIAEoCRIPCgdsaWNlbmNlGAQgASgJEisKCGludGVydmFsGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uOjnCvBgPZmVlZC5jcmVhdGVkLnYxwrwYD2ZlZWQudXBkYXRlZC52McK8GA9mZWVkLmRlbGV0ZWQudjEicAoGU2lnbkluEhAKCGlkZW50aXR5GAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEg0KBWVtYWlsGAMgASgJOjPCvBgWYXBpLmF1dGgucmVnaXN0ZXJlZC52McK8GBVhcGkuYXV0aC5zaWduZWRfaW4udjEiawoOSW52aXRlQWNjZXB0ZWQSCwoDdWlkGAEgASgJEhAKCGlkZW50aXR5GAIgASgJEhQKDHJvbGVfYmluZGluZxgDIAEoCTokwrwYIGFwaS5pYW0uZ3JvdXBfaW52aXRlLmFjY2VwdGVkLnYxIlkKC1JlcG9EZWxldGVkEgsKA3VpZBgBIAEoCRISCgl0YWdfY291bnQY6AcgASgFOinCvBglYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnJlcG8uZGVsZXRlZC52MSIeCg9SZXNvdXJjZURlbGV0ZWQSCwoDdWlkGAEgASgJIk0KEFN1YnNjcmlwdGlvblRlc3QSFAoMc3Vic2NyaXB0aW9uGAEgASgJEg8KB21lc3NhZ2UYAiABKAk6EsK8GA5ldmVudHMudGVzdC52MWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_struct, file_moorage_common_options, file_moorage_vulnerabilities_v2_findings]);
 
 /**
  * Actor is who caused an event.
@@ -893,6 +893,107 @@ export const SignatureGateDecisionSchema: GenMessage<SignatureGateDecision> = /*
   messageDesc(file_moorage_events_v2_event_bodies, 10);
 
 /**
+ * SignatureChange: something that is attached to an image is trusted by signers (verified), the first thing in it was
+ * found to be wrong whoever made it (rejected), or what was trusted is not any longer, since it was taken away, a signer
+ * was changed or a key revoked (lost). What ends by the time alone emits nothing.
+ *
+ * @generated from message moorage.events.v2.SignatureChange
+ */
+export type SignatureChange = Message<"moorage.events.v2.SignatureChange"> & {
+  /**
+   * The repo, as in the image's name: <organization>/<image>.
+   *
+   * @generated from field: string repository = 1;
+   */
+  repository: string;
+
+  /**
+   * The repo's uid.
+   *
+   * @generated from field: string repo_id = 2 [json_name = "repo_id"];
+   */
+  repoId: string;
+
+  /**
+   * The digest of the image or index.
+   *
+   * @generated from field: string digest = 3;
+   */
+  digest: string;
+
+  /**
+   * The manifest with the signatures or attestations.
+   *
+   * @generated from field: string manifest = 4;
+   */
+  manifest: string;
+
+  /**
+   * Who trusts it (verified) or did (lost), at most 20 of them; empty when it was rejected.
+   *
+   * @generated from field: repeated moorage.events.v2.SignatureChangeSigner signers = 5;
+   */
+  signers: SignatureChangeSigner[];
+
+  /**
+   * Why, in words; empty when it was verified.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason: string;
+
+  /**
+   * The identity that attached it, or that moved or deleted the tag by which it was attached; empty when that is not
+   * known.
+   *
+   * @generated from field: string actor = 7;
+   */
+  actor: string;
+
+  /**
+   * When, as civil time in UTC with microseconds and without a zone: 2026-11-22T08:15:30.123456.
+   *
+   * @generated from field: string when = 8;
+   */
+  when: string;
+};
+
+/**
+ * Describes the message moorage.events.v2.SignatureChange.
+ * Use `create(SignatureChangeSchema)` to create a new message.
+ */
+export const SignatureChangeSchema: GenMessage<SignatureChange> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 11);
+
+/**
+ * SignatureChangeSigner is a signer of a group above the repo.
+ *
+ * @generated from message moorage.events.v2.SignatureChangeSigner
+ */
+export type SignatureChangeSigner = Message<"moorage.events.v2.SignatureChangeSigner"> & {
+  /**
+   * The signer.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+
+  /**
+   * What it is called; empty when it is gone.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message moorage.events.v2.SignatureChangeSigner.
+ * Use `create(SignatureChangeSignerSchema)` to create a new message.
+ */
+export const SignatureChangeSignerSchema: GenMessage<SignatureChangeSigner> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 12);
+
+/**
  * SignatureGatePolicy is a policy that keeps an image back.
  *
  * @generated from message moorage.events.v2.SignatureGatePolicy
@@ -932,7 +1033,7 @@ export type SignatureGatePolicy = Message<"moorage.events.v2.SignatureGatePolicy
  * Use `create(SignatureGatePolicySchema)` to create a new message.
  */
 export const SignatureGatePolicySchema: GenMessage<SignatureGatePolicy> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 11);
+  messageDesc(file_moorage_events_v2_event_bodies, 13);
 
 /**
  * GateDecisionUnknown is an image of which it is not known what it holds.
@@ -974,7 +1075,7 @@ export type GateDecisionUnknown = Message<"moorage.events.v2.GateDecisionUnknown
  * Use `create(GateDecisionUnknownSchema)` to create a new message.
  */
 export const GateDecisionUnknownSchema: GenMessage<GateDecisionUnknown> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 12);
+  messageDesc(file_moorage_events_v2_event_bodies, 14);
 
 /**
  * GateDecisionFinding is a finding that counts for a gate.
@@ -1030,7 +1131,7 @@ export type GateDecisionFinding = Message<"moorage.events.v2.GateDecisionFinding
  * Use `create(GateDecisionFindingSchema)` to create a new message.
  */
 export const GateDecisionFindingSchema: GenMessage<GateDecisionFinding> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 13);
+  messageDesc(file_moorage_events_v2_event_bodies, 15);
 
 /**
  * LibraryChange: a version of a library came into a group (published) or a file of one from its upstream (fetched), was
@@ -1108,7 +1209,7 @@ export type LibraryChange = Message<"moorage.events.v2.LibraryChange"> & {
  * Use `create(LibraryChangeSchema)` to create a new message.
  */
 export const LibraryChangeSchema: GenMessage<LibraryChange> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 14);
+  messageDesc(file_moorage_events_v2_event_bodies, 16);
 
 /**
  * LibraryBlock: an identity did not get a version of a library, or would not have got it, for the first time.
@@ -1206,7 +1307,7 @@ export type LibraryBlock = Message<"moorage.events.v2.LibraryBlock"> & {
  * Use `create(LibraryBlockSchema)` to create a new message.
  */
 export const LibraryBlockSchema: GenMessage<LibraryBlock> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 15);
+  messageDesc(file_moorage_events_v2_event_bodies, 17);
 
 /**
  * ScanEnded: a registered scanner has reported on an image (completed), or will not (failed).
@@ -1311,7 +1412,7 @@ export type ScanEnded = Message<"moorage.events.v2.ScanEnded"> & {
  * Use `create(ScanEndedSchema)` to create a new message.
  */
 export const ScanEndedSchema: GenMessage<ScanEnded> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 16);
+  messageDesc(file_moorage_events_v2_event_bodies, 18);
 
 /**
  * FeedChange: a feed of security data of the installation was added (created), set otherwise (updated), or is removed
@@ -1361,7 +1462,7 @@ export type FeedChange = Message<"moorage.events.v2.FeedChange"> & {
  * Use `create(FeedChangeSchema)` to create a new message.
  */
 export const FeedChangeSchema: GenMessage<FeedChange> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 17);
+  messageDesc(file_moorage_events_v2_event_bodies, 19);
 
 /**
  * SignIn: a person signed in through an identity provider of the group, for the first time (registered) or again
@@ -1397,7 +1498,7 @@ export type SignIn = Message<"moorage.events.v2.SignIn"> & {
  * Use `create(SignInSchema)` to create a new message.
  */
 export const SignInSchema: GenMessage<SignIn> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 18);
+  messageDesc(file_moorage_events_v2_event_bodies, 20);
 
 /**
  * InviteAccepted: somebody accepted an invite, and got its role.
@@ -1432,7 +1533,7 @@ export type InviteAccepted = Message<"moorage.events.v2.InviteAccepted"> & {
  * Use `create(InviteAcceptedSchema)` to create a new message.
  */
 export const InviteAcceptedSchema: GenMessage<InviteAccepted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 19);
+  messageDesc(file_moorage_events_v2_event_bodies, 21);
 
 /**
  * RepoDeleted: a repo is gone, with its tags and manifests.
@@ -1460,7 +1561,7 @@ export type RepoDeleted = Message<"moorage.events.v2.RepoDeleted"> & {
  * Use `create(RepoDeletedSchema)` to create a new message.
  */
 export const RepoDeletedSchema: GenMessage<RepoDeleted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 20);
+  messageDesc(file_moorage_events_v2_event_bodies, 22);
 
 /**
  * ResourceDeleted: a resource is gone.
@@ -1481,7 +1582,7 @@ export type ResourceDeleted = Message<"moorage.events.v2.ResourceDeleted"> & {
  * Use `create(ResourceDeletedSchema)` to create a new message.
  */
 export const ResourceDeletedSchema: GenMessage<ResourceDeleted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 21);
+  messageDesc(file_moorage_events_v2_event_bodies, 23);
 
 /**
  * SubscriptionTest: a test event was requested for a subscription.
@@ -1509,5 +1610,5 @@ export type SubscriptionTest = Message<"moorage.events.v2.SubscriptionTest"> & {
  * Use `create(SubscriptionTestSchema)` to create a new message.
  */
 export const SubscriptionTestSchema: GenMessage<SubscriptionTest> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 22);
+  messageDesc(file_moorage_events_v2_event_bodies, 24);
 

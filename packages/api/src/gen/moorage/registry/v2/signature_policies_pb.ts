@@ -102,7 +102,8 @@ export type SignaturePolicy = Message<"moorage.registry.v2.SignaturePolicy"> & {
   since?: Timestamp | undefined;
 
   /**
-   * Not supported by this version: a policy with it is rejected.
+   * Whether pulls of a tag whose image is kept back are answered with the last digest that it pointed to before and
+   * that passes, of the 20 records back in its history, with a Warning.
    *
    * @generated from field: bool hold_tags = 11;
    */
@@ -173,21 +174,21 @@ export type SignatureRule = Message<"moorage.registry.v2.SignatureRule"> & {
   predicateType: string;
 
   /**
-   * Not supported by this version: a policy with them is rejected.
+   * What must be signed with it: by cosign -a, or as an annotation of the subject of a statement.
    *
    * @generated from field: map<string, string> annotations = 5;
    */
   annotations: { [key: string]: string };
 
   /**
-   * Not supported by this version: a policy with it is rejected.
+   * What the provenance says. Without a predicate_type, one of SLSA 0.2 or 1 counts.
    *
    * @generated from field: moorage.registry.v2.SignatureProvenance provenance = 6;
    */
   provenance?: SignatureProvenance | undefined;
 
   /**
-   * Not supported by this version: a policy with them is rejected.
+   * What else the predicate says: all of them.
    *
    * @generated from field: repeated moorage.registry.v2.SignatureCondition conditions = 7;
    */
@@ -201,7 +202,8 @@ export type SignatureRule = Message<"moorage.registry.v2.SignatureRule"> & {
   maxAge?: Duration | undefined;
 
   /**
-   * Not supported by this version: a policy with it is rejected.
+   * Whether what is signed must name this image, by the docker-reference of cosign or the name of a statement's
+   * subject; host, tag and digest in it are not compared.
    *
    * @generated from field: bool same_name = 9;
    */
@@ -216,7 +218,7 @@ export const SignatureRuleSchema: GenMessage<SignatureRule> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_signature_policies, 1);
 
 /**
- * SignatureProvenance is what a provenance of SLSA must say.
+ * SignatureProvenance is what a provenance of SLSA must say: of each list that is not empty, one value, as a whole.
  *
  * @generated from message moorage.registry.v2.SignatureProvenance
  */
@@ -229,14 +231,15 @@ export type SignatureProvenance = Message<"moorage.registry.v2.SignatureProvenan
   builderIds: string[];
 
   /**
-   * From which source: one of these.
+   * From which source: one of these, without what names a branch or tag in it. Each source that the provenance names
+   * must be one of them.
    *
    * @generated from field: repeated string source_uris = 2;
    */
   sourceUris: string[];
 
   /**
-   * From which branch or tag: one of these.
+   * From which branch or tag, such as refs/heads/main: one of these.
    *
    * @generated from field: repeated string source_refs = 3;
    */
@@ -258,20 +261,20 @@ export const SignatureProvenanceSchema: GenMessage<SignatureProvenance> = /*@__P
   messageDesc(file_moorage_registry_v2_signature_policies, 2);
 
 /**
- * SignatureCondition is what the predicate of an attestation must say.
+ * SignatureCondition is what the predicate of an attestation must say at one place. All that is set must be met.
  *
  * @generated from message moorage.registry.v2.SignatureCondition
  */
 export type SignatureCondition = Message<"moorage.registry.v2.SignatureCondition"> & {
   /**
-   * Where in it: a JSON pointer.
+   * Where in it: a JSON pointer to a text, a number, true, false or null.
    *
    * @generated from field: string pointer = 1;
    */
   pointer: string;
 
   /**
-   * It is one of these.
+   * It is one of these, a number as JSON writes it.
    *
    * @generated from field: repeated string values = 2;
    */
@@ -292,7 +295,7 @@ export type SignatureCondition = Message<"moorage.registry.v2.SignatureCondition
   atMost?: number | undefined;
 
   /**
-   * It is a time within this time.
+   * It is a time of RFC 3339 that was within this time until now.
    *
    * @generated from field: google.protobuf.Duration newer_than = 5;
    */
