@@ -828,6 +828,11 @@ export const MIGRATIONS: Migration[] = [
       `delete from installation where key >= 'lease:' and key < 'lease;'`,
     ],
   },
+  {
+    version: 72,
+    name: "from where moves of tags were imported",
+    statements: [`alter table tag_history add column source text not null default ''`],
+  },
 ];
 
 /** The schema version of this program. */

@@ -16,6 +16,7 @@ export { imagePaths } from "./image-paths.ts";
 export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
 export { imageFor } from "./images.ts";
 export { imagesToJudge, type PromotedTag, type ToJudge } from "./gated-moves.ts";
+export { importedEnds } from "./import-moves.ts";
 export { promotedMoves, rolledBackMoves } from "./promotions.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";
 export { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf } from "./gate-events.ts";
