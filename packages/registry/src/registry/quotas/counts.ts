@@ -6,8 +6,8 @@ import { quotaExceeded } from "./errors.ts";
 import { isCounted, levelOf, type Limited, usedOf } from "./levels.ts";
 
 /**
- * Checks that so many more of a kind fit into all quotas above them, after they were counted. Throws FAILED_PRECONDITION
- * (QUOTA_EXCEEDED) when it does not; the transaction must be rolled back then.
+ * Checks that so many more of a kind fit into all quotas above them, after they were counted. Throws
+ * FAILED_PRECONDITION (QUOTA_EXCEEDED) when they do not; the transaction must be rolled back then.
  */
 export async function requireCount(
   call: Call,
