@@ -5,6 +5,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { buildSampleImage } from "../src/oci/image.ts";
+import { openRegistry } from "../src/oci/registry.ts";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { freePort } from "../../server/test/support/unused-port.ts";
 import { temporaryFolder } from "./commands.ts";
@@ -41,6 +43,12 @@ async function startDockerRegistry(t: TestContext): Promise<string> {
   return url;
 }
 
+/** Pushes a build of the sample image. */
+async function push(url: string, name: string, build: 1 | 2 | 3): Promise<void> {
+  const [repository = "", tag = ""] = name.split(":");
+  await openRegistry({ url }).pushImage(repository, tag, await buildSampleImage(build));
+}
+
 test("a docker-registry moves in, with clients first and content after", { skip: missing }, async (t) => {
   const old = await startDockerRegistry(t);
   const here = await openStage(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
@@ -49,7 +57,7 @@ test("a docker-registry moves in, with clients first and content after", { skip:
     ["web:2.0", 2],
     ["team/tools/build:7", 3],
   ] as const)
-    await here.ok("sample", "--push", `${old}/${name}`, "--build", String(build));
+    await push(old, name, build);
   const command = ["import-from", "oci", old, "--into", "acme", "-o", "json"];
   await here.ok(...command, "--plan", "plan.json");
   const { items, content } = JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as {
@@ -71,8 +79,8 @@ test("a docker-registry moves in, with clients first and content after", { skip:
   assert.ok(content.bytes > 0);
   await here.ok(...command, "--apply", "plan.json");
   await here.push("acme/web:1.0", 3);
-  await here.ok("sample", "--push", `${old}/web:1.0`, "--build", "2");
-  await here.ok("sample", "--push", `${old}/web:late`, "--build", "1");
+  await push(old, "web:1.0", 2);
+  await push(old, "web:late", 1);
   const result = await here.json<{ kept: { name: string }[]; failed: object[] }>(
     ...command.slice(0, -2),
     "--apply",

@@ -46,12 +46,13 @@ export async function finishPlan(applying: Applying, note: Note): Promise<void> 
   const { plan, rest, here, results } = applying;
   const repos = reposOf(plan).filter(({ item }) => textIn(here.repos.get(item.target)?.sync, "source") !== "");
   let done = 0;
-  const finish = async ({ item }: PlannedRepo): Promise<void> => {
+  const finish = async ({ item, tags }: PlannedRepo): Promise<void> => {
     const repo = here.repos.get(item.target);
     if (repo === undefined) return;
     await forItem(results, item, async () => {
       const sync = await freshTurnOf(rest, repo);
-      if (textIn(sync, "state") !== "SYNC_STATE_SUCCEEDED") {
+      // Of a repository without tags nothing is missed, whatever the registry answers of it.
+      if (tags.length > 0 && textIn(sync, "state") !== "SYNC_STATE_SUCCEEDED") {
         results.fail(item, `goes on following: ${textIn(sync, "message") || textIn(sync, "state")}`);
         return;
       }

@@ -7,7 +7,7 @@ import { parseChallenge } from "../oci/challenge.ts";
 import { isLinkLocal } from "./address.ts";
 import { SourceError } from "./source-error.ts";
 
-/** Both empty: anybody. A password without a name is a token of the registry's own API. */
+/** Both empty: anybody. */
 export interface Credentials {
   username: string;
   password: string;
@@ -28,7 +28,8 @@ const TIMEOUT_MS = 30_000;
 /** Source: distribution token protocol; RFC 7617. */
 export function openAuthorization(origin: string, { username, password }: Credentials): Authorization {
   const basic = username === "" ? undefined : `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-  const plain = basic ?? (password === "" ? undefined : `Bearer ${password}`);
+  // Under this name Quay's registry takes a token of its API.
+  const plain = username === "$oauthtoken" ? `Bearer ${password}` : basic;
   let sendsBasic = false;
   const tokens = new Map<string, string>();
   // Tokens are for one repository, or for all that is not below one.

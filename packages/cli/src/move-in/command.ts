@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
 import { addOutputOptions } from "../output/output.ts";
+import { repeatable } from "../tasks/options.ts";
 import type { MoveInFlags } from "./flags.ts";
 
 /** Adds `moorage import-from`. */
@@ -9,13 +10,16 @@ export function addImportFrom(program: Command): void {
   const command = program
     .command("import-from")
     .description(
-      "move a registry in: make a plan, which only reads, then apply it. The kind is oci, any registry with the protocol of OCI distribution. Others are not read by their own APIs: harbor, quay, a folder of distribution, gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, verdaccio, devpi",
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where. Members, robots, rules and quotas are not read. Neither are others by their own APIs: a folder of distribution, gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, verdaccio, devpi",
     )
-    .argument("<kind>", "what it is: oci")
+    .argument("<kind>", "what it is: oci, harbor or quay")
     .argument("<address>", "where it is, as registry.example.com or http://127.0.0.1:5000")
     .option("--into <group>", "the group that everything goes below, by its path")
     .option("--plan <file>", "write what would come to this file, and change nothing")
     .option("--names <file>", "with --plan: the repositories, one a line, where the registry does not list them")
+    .addOption(
+      repeatable("--namespace <name>", "with --plan: a project of Harbor or an organization of Quay; may repeat"),
+    )
     .option("--username <name>", "with --plan: who reads the registry; it stays in this command")
     .option("--password-file <file>", "with --plan: a file with the password for that")
     .option("--apply <file>", "do what the plan says, as far as you may; the same command again goes on")

@@ -12,6 +12,7 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
   finish?: boolean;
   history?: boolean;
   names?: string;
+  namespace?: string[];
   username?: string;
   passwordFile?: string;
   pullUsername?: string;
@@ -19,13 +20,11 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
 }
 
 /** The kinds of registries that this command reads. */
-const KINDS = ["oci"] as const;
+const KINDS = ["oci", "harbor", "quay"] as const;
 export type SourceKind = (typeof KINDS)[number];
 
 // Others that people come from, with the way there is for them.
 const NOT_BUILT: Readonly<Record<string, string>> = {
-  harbor: "as oci, with a robot of the system as --username: members, robots, rules and quotas stay behind",
-  quay: "as oci, with --names: teams, robots, rules and the history of tags stay behind",
   distribution: "from the running registry, as oci",
   gitlab: "as oci, with --names",
   ghcr: "as oci, with --names",
@@ -52,8 +51,13 @@ export function kindOf(text: string): SourceKind {
 }
 
 /** Throws a UsageFailure for flags that do not go together. */
-export function checkFlags(flags: MoveInFlags): void {
-  const { into, plan, apply, finish, history, names } = flags;
+export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
+  const { into, plan, apply, finish, history, names, namespace } = flags;
+  if (names !== undefined && kind !== "oci") throw new UsageFailure(`--names: is for oci; ${kind} takes --namespace`);
+  if (namespace !== undefined && kind === "oci") throw new UsageFailure("--namespace: is for harbor and quay");
+  if (namespace !== undefined && plan === undefined) throw new UsageFailure("--namespace: goes with --plan");
+  if (namespace === undefined && kind === "quay" && plan !== undefined)
+    throw new UsageFailure("--namespace: name the organizations to read; quay lists none by itself");
   if (into === undefined || into === "") throw new UsageFailure("--into: name the group that it moves into");
   if ((plan === undefined) === (apply === undefined)) throw new UsageFailure("name either --plan or --apply");
   if (apply === undefined && finish === true) throw new UsageFailure("--finish: goes with --apply");

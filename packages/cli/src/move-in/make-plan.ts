@@ -26,8 +26,8 @@ export interface Planning {
 /** Reads the source whole. Throws a Failure when it does not answer, or has more than one plan can hold. */
 export async function makePlan(planning: Planning): Promise<Plan> {
   const names = new Map<string, string | undefined>();
-  for await (const { name } of planning.source.repos()) {
-    names.set(name, faultOfName(name));
+  for await (const { name, fault } of planning.source.repos()) {
+    names.set(name, faultOfName(name) ?? fault);
     requireFew(names.size);
   }
   const sorted = [...names].toSorted(([one], [other]) => (one < other ? -1 : 1));
@@ -50,6 +50,7 @@ export async function makePlan(planning: Planning): Promise<Plan> {
     into,
     time: new Date().toISOString(),
     history: source.hasHistory,
+    leavesBehind: source.leavesBehind,
     content: { count: sizes.count(), bytes: sizes.bytes(), atLeast: sizes.isAtLeast() },
     items,
   };
@@ -87,6 +88,7 @@ async function repoItems(planning: Planning, name: string): Promise<PlanItem[]> 
     return [item("cannot", error.message)];
   }
   const isSame = repo !== undefined && tags.every(({ action }) => action === "same" || action === "cannot");
+  tags.sort((one, other) => (one.source < other.source ? -1 : 1));
   return [item(repo === undefined ? "create" : isSame ? "same" : "update"), ...tags];
 }
 
@@ -118,7 +120,7 @@ interface PlannedRepo {
 
 async function tagItem(
   { rest, repo, name, target, known }: PlannedRepo,
-  { name: tag, digest, moves, fault }: SourceTag,
+  { name: tag, digest, moves, fault, note = "" }: SourceTag,
 ): Promise<PlanItem> {
   const item = { kind: "tag" as const, source: `${name}:${tag}`, target: `${target}:${tag}` };
   if (fault !== undefined) return { ...item, action: "cannot", why: fault };
@@ -129,7 +131,7 @@ async function tagItem(
   }
   const now = known.get(tag) ?? "";
   const action = now === digest ? "same" : now === "" ? "create" : "update";
-  const why = action === "update" ? `points to ${now} here; stays so if it was moved here` : "";
+  const why = action === "update" ? `points to ${now} here; stays so if it was moved here` : note;
   return { ...item, action, why, digest, ...(moves.length > 0 && { moves: planMoves(moves) }) };
 }
 

@@ -1,8 +1,10 @@
 // What a registry that moves in has, whatever its kind.
 
 /** A repository there. */
-interface SourceRepo {
+export interface SourceRepo {
   name: string;
+  /** Why it cannot come. */
+  fault?: string;
 }
 
 /** When a tag came to point to a digest; empty: it was deleted. */
@@ -20,12 +22,16 @@ export interface SourceTag {
   moves: SourceMove[];
   /** Why it cannot come. */
   fault?: string;
+  /** What of it does not come. */
+  note?: string;
 }
 
 /** A registry that moves in, read through its API. Everything throws a SourceError. */
 export interface Source {
   /** Whether it says when its tags moved. */
   hasHistory: boolean;
+  /** What else the registry has, which is not read. */
+  leavesBehind: string;
   repos(): AsyncGenerator<SourceRepo>;
   tags(repo: string): AsyncGenerator<SourceTag>;
 }

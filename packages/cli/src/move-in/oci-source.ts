@@ -9,6 +9,7 @@ import { SourceError } from "./source-error.ts";
 export function ociSource(client: SourceClient, names: readonly string[] | undefined): Source {
   return {
     hasHistory: false,
+    leavesBehind: "whatever is no image: accounts, rights, rules",
     async *repos() {
       if (names === undefined) for await (const name of catalogOf(client)) yield { name };
       else for (const name of names) yield { name };

@@ -49,7 +49,7 @@ export async function readPlan(file: string): Promise<Plan> {
     throw new UsageFailure(`${file}: ${what}`);
   };
   if (!isObject(value) || value["plan"] !== FORM) return fail(`is no plan of this command: "plan" must be "${FORM}"`);
-  const { kind, address, into, time, history, content, items } = value;
+  const { kind, address, into, time, history, leavesBehind, content, items } = value;
   if (typeof kind !== "string" || typeof address !== "string" || typeof into !== "string" || typeof time !== "string")
     return fail("kind, address, into and time must be texts");
   if (!Array.isArray(items)) return fail("has no list of items");
@@ -65,6 +65,7 @@ export async function readPlan(file: string): Promise<Plan> {
     into,
     time,
     history: history === true,
+    leavesBehind: typeof leavesBehind === "string" ? leavesBehind.slice(0, MAX_WHY) : "",
     content: { count: Number(count) || 0, bytes: Number(bytes) || 0, atLeast: atLeast === true },
     items: read,
   };

@@ -51,6 +51,8 @@ export interface Plan {
   time: string;
   /** Whether the registry says when its tags moved. */
   history: boolean;
+  /** What else the registry has, which was not read. */
+  leavesBehind: string;
   content: PlanContent;
   items: PlanItem[];
 }

@@ -25,6 +25,7 @@ export async function printPlan(plan: Plan, file: string, flags: OutputFlags): P
     file,
     counts,
     content: { count: content.count, bytes: content.bytes, atLeast: content.atLeast },
+    leavesBehind: plan.leavesBehind,
     cannot: cannot.slice(0, MAX_NAMED).map(({ kind, source, why }) => ({ kind, source, why })),
   };
   await printReport(
@@ -42,6 +43,7 @@ export async function printPlan(plan: Plan, file: string, flags: OutputFlags): P
           `${least}${bytesText(content.bytes)} in ${content.count} blobs and manifests, each counted once\n`,
           ...(lines.length === 0 ? [] : ["\n", ink("cannot come:", "yellow"), "\n", `${lines.join("\n")}\n`]),
           ...(more > 0 ? [`and ${more} more, which the plan names\n`] : []),
+          `${wrap(`not read, and left behind: ${plan.leavesBehind}`, "  ")}\n`,
           `${wrap(`nothing was changed; the plan is in ${file}`)}\n`,
         ].join("");
       },

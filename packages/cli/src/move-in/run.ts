@@ -5,30 +5,43 @@ import { withProgress } from "../terminal/progress.ts";
 import { originOfAddress } from "./address.ts";
 import { applyPlan, finishPlan } from "./apply-plan.ts";
 import type { Applying } from "./applying.ts";
-import { openSource } from "./client.ts";
+import { openSource, type SourceClient } from "./client.ts";
 import { openContentSizes } from "./content-sizes.ts";
-import { checkFlags, credentialsOf, kindOf, type MoveInFlags, namesOf } from "./flags.ts";
+import { checkFlags, credentialsOf, kindOf, type MoveInFlags, namesOf, type SourceKind } from "./flags.ts";
+import { harborSource } from "./harbor-source.ts";
 import { readHere } from "./here.ts";
 import { makePlan } from "./make-plan.ts";
+import type { Source } from "./model.ts";
 import { ociSource } from "./oci-source.ts";
 import type { Plan } from "./plan.ts";
 import { readPlan, writePlan } from "./plan-file.ts";
+import { quaySource } from "./quay-source.ts";
 import { printPlan, printResults } from "./reports.ts";
 import { Results } from "./results.ts";
 
 /** Makes or applies a plan, as the flags say. Answers the exit code: 9 when some items failed. */
 export async function moveIn(kindText: string, address: string, flags: MoveInFlags): Promise<number> {
   const kind = kindOf(kindText);
-  checkFlags(flags);
+  checkFlags(kind, flags);
   const origin = originOfAddress(address);
   const into = (flags.into ?? "").replace(/\/$/, "");
   if (flags.plan !== undefined) return plan({ kind, origin, into, file: flags.plan }, flags);
   return apply({ kind, origin, into, file: flags.apply ?? "" }, flags);
 }
 
+function sourceOf(
+  kind: SourceKind,
+  client: SourceClient,
+  { names, namespaces }: { names: string[] | undefined; namespaces: string[] | undefined },
+): Source {
+  if (kind === "harbor") return harborSource(client, namespaces);
+  if (kind === "quay") return quaySource(client, namespaces ?? [], Date.now());
+  return ociSource(client, names);
+}
+
 /** What both steps are about. */
 interface Task {
-  kind: string;
+  kind: SourceKind;
   /** Scheme, host and port of the registry. */
   origin: string;
   into: string;
@@ -48,7 +61,7 @@ async function plan({ kind, origin, into, file }: Task, flags: MoveInFlags): Pro
       kind,
       address: origin,
       into,
-      source: ociSource(client, names),
+      source: sourceOf(kind, client, { names, namespaces: flags.namespace }),
       sizes: openContentSizes(client),
       rest: session.rest,
       here,
