@@ -14,7 +14,11 @@ interface HarborArtifact {
 /** A project of Harbor with its repositories, by name without the project's. */
 export interface HarborProject {
   name: string;
+  project_id: number;
   registry_id?: number;
+  /** Its immutable tag rules, and the bytes of its quota; -1: no limit. */
+  rules?: object[];
+  storage?: number;
   repositories: Record<string, HarborArtifact[]>;
 }
 
@@ -48,6 +52,14 @@ export async function startFakeHarbor(t: TestContext, content: string, projects:
     const parts = url.pathname.slice("/api/v2.0/".length).split("/").map(decodeURIComponent);
     const [, name = "", , repository = "", last] = parts;
     const project = projects.find((each) => each.name === name);
+    const quota = url.searchParams.get("reference_id");
+    if (quota !== null) {
+      const of = projects.find(({ project_id }) => project_id === Number(quota));
+      return page(url, res, [{ id: 1, ref: { id: of?.project_id }, hard: { storage: of?.storage ?? -1 } }]);
+    }
+    if (parts[2] === "immutabletagrules")
+      return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.rules ?? []);
+    if (parts.length === 2 && project !== undefined) return send(res, project);
     if (parts.length === 1)
       return page(
         url,

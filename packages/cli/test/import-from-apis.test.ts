@@ -47,10 +47,25 @@ test("Harbor: projects, repositories and tags come, with since when they are the
   const { there, here } = await openPair(t);
   await there.push("acme/app:1.0", 1);
   await there.push("acme/team/web:2.0", 2);
+  const selector = ([decoration, pattern]: [string, string]) => ({ kind: "doublestar", decoration, pattern });
+  const rule = (id: number, tags: [string, string], repository: [string, string]) => ({
+    id,
+    disabled: false,
+    template: "immutable_template",
+    tag_selectors: [selector(tags)],
+    scope_selectors: { repository: [selector(repository)] },
+  });
   const tag = (name: string, push_time: string) => ({ name, push_time });
   const { url } = await startFakeHarbor(t, there.url, [
     {
       name: "acme",
+      project_id: 1,
+      storage: 10_737_418_240,
+      rules: [
+        rule(1, ["matches", "v{1,2}.*"], ["repoMatches", "**"]),
+        rule(2, ["matches", "**"], ["repoMatches", "team/**"]),
+        rule(3, ["excludes", "dev"], ["repoMatches", "**"]),
+      ],
       repositories: {
         app: [
           { digest: BUILD[1], push_time: "2024-01-01T00:00:00.000Z", tags: [tag("1.0", "2024-02-01T10:00:00.123Z")] },
@@ -62,7 +77,7 @@ test("Harbor: projects, repositories and tags come, with since when they are the
         ],
       },
     },
-    { name: "cache", registry_id: 3, repositories: { "library/nginx": [] } },
+    { name: "cache", project_id: 2, registry_id: 3, repositories: { "library/nginx": [] } },
   ]);
   const items = await moveIn(here, ["harbor", url], "admin");
   assert.deepEqual(
@@ -71,10 +86,30 @@ test("Harbor: projects, repositories and tags come, with since when they are the
       ["tag", `acme/app:@${BUILD[3]}`, "has no tag"],
       ["tag", "acme/app:broken", `the source does not have the manifest ${GONE}`],
       ["repo", "cache/library/nginx", "is of a project that caches another registry: such projects do not come"],
+      ["policy", "acme: immutable tags, rule 3", "excludes names, or has a pattern with more than stars and braces"],
     ],
   );
   assert.deepEqual(await movesOf(here, "acme/old/acme/app:1.0"), [`2024-02-01T10:00:00.123Z import ${BUILD[1]}`]);
   assert.match((await movesOf(here, "acme/old/acme/team/web:2.0"))[0] ?? "", new RegExp(` mirror ${BUILD[2]}$`));
+
+  const command = ["import-from", "harbor", url, "--into", "acme/old", "--apply", "plan.json"];
+  const pull = ["--pull-username", "robot", "--pull-password-file", "password"];
+  const { counts } = await here.json<{ counts: object[] }>(...command, ...pull, "--policies", "--history");
+  const count = (done: number, same: number) => ({ done, same, kept: 0, left: 0, failed: 0 });
+  assert.deepEqual(counts.slice(-2), [
+    { kind: "policy", ...count(3, 0), cannot: 1 },
+    { kind: "quota", ...count(1, 0), cannot: 0 },
+  ]);
+  const policyOf = async (image: string): Promise<unknown> =>
+    (await here.json<{ tagPolicy?: { immutableTags: string[] } }>("repos", "get", image)).tagPolicy?.immutableTags;
+  assert.deepEqual(await policyOf("acme/old/acme/app"), [String.raw`(?:v1\..*|v2\..*)`]);
+  assert.deepEqual(await policyOf("acme/old/acme/team/web"), [String.raw`(?:v1\..*|v2\..*)`, ".*"]);
+  assert.equal((await here.json<{ bytes: string }>("quotas", "get", "acme/old/acme")).bytes, "10737418240");
+  const again = await here.json<{ counts: object[] }>(...command, ...pull, "--policies", "--history");
+  assert.deepEqual(again.counts.slice(-2), [
+    { kind: "policy", ...count(0, 3), cannot: 1 },
+    { kind: "quota", ...count(0, 1), cannot: 0 },
+  ]);
 });
 
 test("Quay: the history of tags comes, deleted ones included, and what they pointed to can be pulled", async (t) => {

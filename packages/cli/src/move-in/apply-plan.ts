@@ -1,5 +1,6 @@
 // Applies a plan: groups, repos, histories, then content; the same again goes on where it was.
 import { textIn } from "../api/json-fields.ts";
+import { applyPolicies } from "./apply-policies.ts";
 import { applyGroups, applyRepo } from "./apply-repos.ts";
 import { type Applying, forItem, type PlannedRepo, reposOf } from "./applying.ts";
 import { tagsHere } from "./here.ts";
@@ -10,7 +11,7 @@ import { freshTurnOf, judgeTags, turnOf, wholeTurnOf } from "./turns.ts";
 type Note = (done: number, total: number) => void;
 
 /** Applies all that can come. What fails is in the results; throws what concerns everything. */
-export async function applyPlan(applying: Applying, note: Note): Promise<void> {
+export async function applyPlan(applying: Applying, withPolicies: boolean, note: Note): Promise<void> {
   const { plan, results } = applying;
   for (const item of plan.items) if (item.action === "cannot") results.add(item, "cannot", item.why);
   await applyGroups(applying);
@@ -18,6 +19,7 @@ export async function applyPlan(applying: Applying, note: Note): Promise<void> {
   let done = 0;
   note(done, repos.length);
   for await (const _ of inParallel(repos, (repo) => moveRepo(applying, repo))) note((done += 1), repos.length);
+  await applyPolicies(applying, withPolicies);
 }
 
 async function moveRepo(applying: Applying, planned: PlannedRepo): Promise<void> {

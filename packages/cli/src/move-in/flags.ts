@@ -10,6 +10,7 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
   plan?: string;
   apply?: string;
   finish?: boolean;
+  policies?: boolean;
   history?: boolean;
   names?: string;
   namespace?: string[];
@@ -63,6 +64,9 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
   if (apply === undefined && finish === true) throw new UsageFailure("--finish: goes with --apply");
   if (apply === undefined && history === true)
     throw new UsageFailure("--history: goes with --apply; a plan has the history where the source tells it");
+  if (apply === undefined && flags.policies === true)
+    throw new UsageFailure("--policies: goes with --apply; a plan has the rules that are read");
+  if (kind !== "harbor" && flags.policies === true) throw new UsageFailure(`--policies: rules of ${kind} are not read`);
   if (apply === undefined && flags.pullUsername !== undefined)
     throw new UsageFailure("--pull-username: goes with --apply; a plan is read with --username");
   if (plan === undefined && names !== undefined)

@@ -2,6 +2,7 @@
 // Source: Harbor's API description, api/v2.0/swagger.yaml.
 import { isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
+import { immutablePolicies, quotaPolicy } from "./harbor-policies.ts";
 import { isDigest, isTag, type Source, type SourceRepo, type SourceTag } from "./model.ts";
 import { itemsOfNumbered } from "./numbered-pages.ts";
 import { SourceError } from "./source-error.ts";
@@ -16,8 +17,7 @@ const PROXY = "is of a project that caches another registry: such projects do no
 export function harborSource(client: SourceClient, projects: readonly string[] | undefined): Source {
   return {
     hasHistory: true,
-    leavesBehind:
-      "members, robots, labels, rules of retention and immutability, quotas, scanners, webhooks, replications",
+    leavesBehind: "members, robots, labels, rules of retention, scanners, webhooks, replications",
     async *repos() {
       const asked = new Set(projects);
       for await (const project of listOf(client, `${API}/projects`, "name")) {
@@ -27,6 +27,18 @@ export function harborSource(client: SourceClient, projects: readonly string[] |
       }
       const [unknown] = asked;
       if (unknown !== undefined) throw new SourceError(`the source has no project ${unknown} that we see`);
+    },
+    async *policies(repos) {
+      for (const name of new Set(repos.map((repo) => repo.slice(0, repo.indexOf("/"))))) {
+        const below = repos.filter((repo) => repo.startsWith(`${name}/`));
+        const project = await client.json(`${API}/projects/${encodeURIComponent(name)}`);
+        const id = isObject(project) ? Number(project["project_id"]) : Number.NaN;
+        if (!Number.isSafeInteger(id)) throw new SourceError(`the source says no number of the project ${name}`);
+        for await (const rule of listOf(client, `${API}/projects/${id}/immutabletagrules`, "id"))
+          yield* immutablePolicies(name, rule, below);
+        const query = `reference=project&reference_id=${id}&`;
+        for await (const quota of listOf(client, `${API}/quotas`, "id", query)) yield* quotaPolicy(name, quota);
+      }
     },
     async *tags(repo) {
       const cut = repo.indexOf("/");
@@ -69,7 +81,7 @@ function listOf(client: SourceClient, path: string, key: string, query = ""): As
       if (!Array.isArray(body)) throw new SourceError(`the source answers ${path} without a list`);
       return { items: (body as unknown[]).filter(isObject), more: body.length >= PAGE };
     },
-    (item) => textIn(item, key),
+    (item) => (typeof item[key] === "number" ? String(item[key]) : textIn(item, key)),
   );
 }
 

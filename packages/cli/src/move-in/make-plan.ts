@@ -42,6 +42,12 @@ export async function makePlan(planning: Planning): Promise<Plan> {
     requireFew(items.length);
     planning.note((done += 1), sorted.length);
   }
+  items.push(
+    ...(await policyItems(
+      planning,
+      sorted.filter(([, fault]) => fault === undefined).map(([name]) => name),
+    )),
+  );
   const { kind, address, into, source, sizes } = planning;
   return {
     plan: FORM,
@@ -54,6 +60,25 @@ export async function makePlan(planning: Planning): Promise<Plan> {
     content: { count: sizes.count(), bytes: sizes.bytes(), atLeast: sizes.isAtLeast() },
     items,
   };
+}
+
+/** The rules there, as what they would be here. Whether they are here already is seen when they are applied. */
+async function policyItems({ source, into }: Planning, repos: readonly string[]): Promise<PlanItem[]> {
+  const items: PlanItem[] = [];
+  for await (const { kind, source: name, below, fault, immutable, bytes } of source.policies?.(repos) ?? []) {
+    const item = { kind, source: name, target: `${into}/${below}` };
+    if (fault !== undefined) items.push({ ...item, target: "", action: "cannot", why: fault });
+    else
+      items.push({
+        ...item,
+        action: "create",
+        why: "with --policies",
+        ...(immutable !== undefined && { immutable }),
+        ...(bytes !== undefined && { bytes }),
+      });
+    requireFew(items.length);
+  }
+  return items;
 }
 
 function requireFew(count: number): void {
@@ -80,9 +105,10 @@ async function repoItems(planning: Planning, name: string): Promise<PlanItem[]> 
   if (other !== undefined) return [item("cannot", `follows ${other} already`)];
   const known = repo === undefined ? new Map<string, string>() : await tagsHere(rest, repo.uid);
   const tags: PlanItem[] = [];
+  const seen = new Set<string>();
   try {
     for await (const tag of inParallel(source.tags(name), (each) => sized(planning, name, each)))
-      tags.push(await tagItem({ rest, repo, name, target, known }, tag));
+      tags.push(await tagItem({ rest, repo, name, target, known }, once(seen, tag)));
   } catch (error) {
     if (!(error instanceof SourceError) || error.status === 429) throw error;
     return [item("cannot", error.message)];
@@ -90,6 +116,13 @@ async function repoItems(planning: Planning, name: string): Promise<PlanItem[]> 
   const isSame = repo !== undefined && tags.every(({ action }) => action === "same" || action === "cannot");
   tags.sort((one, other) => (one.source < other.source ? -1 : 1));
   return [item(repo === undefined ? "create" : isSame ? "same" : "update"), ...tags];
+}
+
+/** The tag; one that was there before cannot come again. */
+function once(seen: Set<string>, tag: SourceTag): SourceTag {
+  if (seen.has(tag.name) && tag.fault === undefined) return { ...tag, fault: "is listed twice by the source" };
+  seen.add(tag.name);
+  return tag;
 }
 
 function otherSource(repo: RepoHere | undefined, own: string): string | undefined {

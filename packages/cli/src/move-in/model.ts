@@ -26,6 +26,21 @@ export interface SourceTag {
   note?: string;
 }
 
+/** A rule there, as what it would be here. */
+export interface SourcePolicy {
+  kind: "policy" | "quota";
+  /** What it is there, for people. */
+  source: string;
+  /** The repository that it is for, of a quota the project. */
+  below: string;
+  /** Of a policy: an expression of RE2 for tags that never point to anything else. */
+  immutable?: string;
+  /** Of a quota. */
+  bytes?: number;
+  /** Why it cannot come. */
+  fault?: string;
+}
+
 /** A registry that moves in, read through its API. Everything throws a SourceError. */
 export interface Source {
   /** Whether it says when its tags moved. */
@@ -34,6 +49,8 @@ export interface Source {
   leavesBehind: string;
   repos(): AsyncGenerator<SourceRepo>;
   tags(repo: string): AsyncGenerator<SourceTag>;
+  /** Its rules, for these repositories. */
+  policies?(repos: readonly string[]): AsyncGenerator<SourcePolicy>;
 }
 
 const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;

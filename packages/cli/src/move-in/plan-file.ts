@@ -11,7 +11,8 @@ const MAX_BYTES = 512 << 20;
 const MAX_DEPTH = 8;
 const MAX_MOVES = 100_000;
 const MAX_WHY = 2_000;
-const FIELDS = new Set(["kind", "source", "target", "action", "why", "digest", "moves"]);
+const MAX_PATTERN = 2_048;
+const FIELDS = new Set(["kind", "source", "target", "action", "why", "digest", "moves", "immutable", "bytes"]);
 
 /** Writes the plan whole or not at all. Throws a Failure. */
 export async function writePlan(file: string, plan: Plan): Promise<void> {
@@ -93,7 +94,7 @@ type Fail = (what: string) => never;
 
 function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
   if (!isObject(value)) return fail(": must be an object");
-  const { kind, source, target, action, why, digest, moves } = value;
+  const { kind, source, target, action, why, digest, moves, immutable, bytes } = value;
   const other = Object.keys(value).find((name) => !FIELDS.has(name));
   if (other !== undefined) fail(`: unknown field "${other.slice(0, 100)}"`);
   if (!ITEM_KINDS.includes(kind as ItemKind)) fail(`.kind: must be one of ${ITEM_KINDS.join(", ")}`);
@@ -104,6 +105,18 @@ function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
   const item = { kind: kind as ItemKind, action: action as Action, source, target, why };
   if (action === "cannot") return item;
   requirePlaces(item, into, fail);
+  if (kind !== "policy" && immutable !== undefined) fail(".immutable: only policies have it");
+  if (kind !== "quota" && bytes !== undefined) fail(".bytes: only quotas have it");
+  if (kind === "policy") {
+    if (typeof immutable !== "string" || immutable === "" || immutable.length > MAX_PATTERN)
+      return fail(`.immutable: must be an expression of at most ${MAX_PATTERN} characters`);
+    return { ...item, immutable };
+  }
+  if (kind === "quota") {
+    if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes <= 0)
+      return fail(".bytes: must be a whole number from 1");
+    return { ...item, bytes };
+  }
   if (kind !== "tag") {
     if (digest !== undefined || moves !== undefined) fail(": only tags have a digest and moves");
     return item;
@@ -115,7 +128,7 @@ function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
 /** Nothing comes from a name that is none there, and nothing goes beside the group. */
 function requirePlaces({ kind, source, target }: PlanItem, into: string, fail: Fail): void {
   const [from, to] = [source, target].map((text) => (kind === "tag" ? text.slice(0, text.lastIndexOf(":")) : text));
-  const fault = faultOfName(from ?? "");
+  const fault = kind === "policy" || kind === "quota" ? undefined : faultOfName(from ?? "");
   if (fault !== undefined) fail(`.source: ${fault}`);
   if (!(to ?? "").startsWith(`${into}/`)) fail(`.target: is not below ${into}`);
   const below = faultOfName((to ?? "").slice(into.length + 1));
@@ -145,7 +158,7 @@ function faultBetween(items: readonly PlanItem[]): string | undefined {
   const repos = new Map<string, string>();
   const targets = new Set<string>();
   for (const [at, { kind, source, target, action }] of items.entries()) {
-    if (action === "cannot") continue;
+    if (action === "cannot" || kind === "policy" || kind === "quota") continue;
     if (targets.has(target)) return `items[${at}].target: ${target} is there twice`;
     targets.add(target);
     if (kind === "repo") repos.set(source, target);

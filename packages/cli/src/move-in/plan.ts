@@ -2,7 +2,7 @@
 import type { JsonObject } from "../api/rest.ts";
 
 /** What an item makes here. */
-export const ITEM_KINDS = ["group", "repo", "tag"] as const;
+export const ITEM_KINDS = ["group", "repo", "tag", "policy", "quota"] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 /** What is to be done: make it, change it, nothing since it is so, nothing since it cannot be. */
 export const ACTIONS = ["create", "update", "same", "cannot"] as const;
@@ -26,6 +26,10 @@ export interface PlanItem {
   why: string;
   /** Of a tag: what it points to there; empty when it was deleted. */
   digest?: string;
+  /** Of a policy: which tags never point to anything else, in RE2. */
+  immutable?: string;
+  /** Of a quota: its limit. */
+  bytes?: number;
   /** Of a tag: since when, where the registry says so. */
   moves?: PlanMove[];
 }

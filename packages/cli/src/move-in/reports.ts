@@ -5,14 +5,22 @@ import type { Column } from "../output/listing.ts";
 import type { OutputFlags } from "../output/output.ts";
 import { bytesText } from "../output/sizes.ts";
 import { printReport } from "../tasks/report.ts";
-import { ACTIONS, countsOf, type Plan } from "./plan.ts";
+import { ACTIONS, countsOf, type ItemKind, type Plan } from "./plan.ts";
 import { OUTCOMES, type Results } from "./results.ts";
 
 // What is named one by one; the plan's file has the rest.
 const MAX_NAMED = 20;
 
+const PLURALS: Readonly<Record<ItemKind, string>> = {
+  group: "groups",
+  repo: "repos",
+  tag: "tags",
+  policy: "policies",
+  quota: "quotas",
+};
+
 const countColumns = (names: readonly string[]): Column[] => [
-  { header: "WHAT", value: (item) => `${textIn(item, "kind")}s` },
+  { header: "WHAT", value: (item) => PLURALS[textIn(item, "kind") as ItemKind] },
   ...names.map((name): Column => ({ header: name.toUpperCase(), value: (item) => String(numberIn(item, name)) })),
 ];
 

@@ -2,8 +2,8 @@
 import type { JsonObject } from "../api/rest.ts";
 import { ITEM_KINDS, type ItemKind, type PlanItem } from "./plan.ts";
 
-/** How an item ended. `kept`: it was changed here, and stays so. */
-export const OUTCOMES = ["done", "same", "kept", "failed", "cannot"] as const;
+/** How an item ended. `kept`: it was changed here, and stays so; `left`: it was not asked for. */
+export const OUTCOMES = ["done", "same", "kept", "left", "failed", "cannot"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** An item that ended. */
@@ -15,23 +15,30 @@ interface Ended {
   why: string;
 }
 
+/** By what people know an item: where it is here; a rule, and what cannot come, by what it is there. */
+function nameOf({ kind, source, target }: PlanItem): string {
+  return target === "" || kind === "policy" || kind === "quota" ? source : target;
+}
+
 /** Collects how items end. */
 export class Results {
   readonly #found = new Map<string, Ended>();
 
   /** Notes how an item ended, unless that is known. `why`: for people. */
-  add({ kind, source, target }: PlanItem, outcome: Outcome, why = ""): void {
-    const name = target === "" ? source : target;
-    if (!this.#found.has(`${kind} ${name}`)) this.#found.set(`${kind} ${name}`, { kind, name, outcome, why });
+  add(item: PlanItem, outcome: Outcome, why = ""): void {
+    const name = nameOf(item);
+    const key = `${item.kind} ${name}`;
+    if (!this.#found.has(key)) this.#found.set(key, { kind: item.kind, name, outcome, why });
   }
 
   /** Notes that an item failed, whatever was known of it. */
-  fail({ kind, target: name }: PlanItem, why: string): void {
-    this.#found.set(`${kind} ${name}`, { kind, name, outcome: "failed", why });
+  fail(item: PlanItem, why: string): void {
+    const name = nameOf(item);
+    this.#found.set(`${item.kind} ${name}`, { kind: item.kind, name, outcome: "failed", why });
   }
 
-  isFailed({ kind, target }: PlanItem): boolean {
-    return this.#found.get(`${kind} ${target}`)?.outcome === "failed";
+  isFailed(item: PlanItem): boolean {
+    return this.#found.get(`${item.kind} ${nameOf(item)}`)?.outcome === "failed";
   }
 
   /** How many items of each kind ended how. */

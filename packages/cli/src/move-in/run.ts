@@ -87,7 +87,9 @@ async function apply({ kind, origin, into, file }: Task, flags: MoveInFlags): Pr
   await withProgress(
     "the same command again goes on; what the server copies by now goes on by itself",
     async (report) => {
-      await applyPlan(applying, (done, total) => report.progress({ step: "copy", done, total, unit: "repos" }));
+      await applyPlan(applying, flags.policies === true, (done, total) =>
+        report.progress({ step: "copy", done, total, unit: "repos" }),
+      );
       if (flags.finish !== true) return;
       await finishPlan(finishing, (done, total) => report.progress({ step: "finish", done, total, unit: "repos" }));
     },
