@@ -11,6 +11,7 @@ const IN_A_CLONE = [
   "CHANGELOG.md",
   "CONTRIBUTING.md",
   "docs/mirroring.md",
+  "docs/moving.md",
   "packages/cli/src/own-command.ts",
 ];
 

@@ -39,6 +39,12 @@ const HAND_MADE: readonly CommandSpec[] = [
     load: async () => (await import("./apply/options.ts")).addApply,
   },
   {
+    name: "import-from",
+    section: "Registry",
+    summary: "move another registry in, with a plan first",
+    load: async () => (await import("./move-in/command.ts")).addImportFrom,
+  },
+  {
     name: "why",
     section: "Access",
     summary: "whether somebody may do something, and why",

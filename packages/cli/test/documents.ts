@@ -114,6 +114,10 @@ const NEEDS: Readonly<Record<string, Needs>> = {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
     others: { UPSTREAM_URL: anotherServer("scratch/upstream") },
   },
+  "moving.md": {
+    settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
+    others: { OLD_URL: anotherServer("scratch/old") },
+  },
   "tutorial.md": {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
     others: { PROVIDER_URL: provider("provider.ts") },

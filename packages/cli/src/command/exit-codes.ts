@@ -19,6 +19,8 @@ export const EXIT = {
   unavailable: 7,
   /** What was asked about is not known: an image that was not read, or that no feed covers. */
   unknown: 8,
+  /** Some of several items failed; the others were done. */
+  someFailed: 9,
   /** SIGINT: 128 + 2. */
   interrupted: 130,
   /** SIGTERM: 128 + 15. */

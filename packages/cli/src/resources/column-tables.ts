@@ -136,6 +136,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     digest("DIGEST", "digest"),
     digest("PREVIOUS", "previousDigest"),
     named("BY", "actor", "identity"),
+    text("SOURCE", "source", WIDE),
   ],
   expiringTags: [text("NAME", "name"), digest("DIGEST", "digest"), UPDATED, count("RULE", "rule")],
   eolTags: [

@@ -26,7 +26,7 @@ const MOVES: Listing = {
   field: "moves",
   columns: [
     { header: "WHEN", kind: "time", value: (move) => textIn(move, "time") },
-    { header: "WHY", value: (move) => textIn(move, "reason"), color: (move) => COLORS[textIn(move, "reason")] },
+    { header: "WHY", value: whyOf, color: (move) => COLORS[textIn(move, "reason")] },
     { header: "FROM", kind: "digest", value: (move) => textIn(move, "previousDigest") },
     { header: "TO", kind: "digest", value: (move) => textIn(move, "digest") },
     {
@@ -42,6 +42,12 @@ const MOVES: Listing = {
   nameOf: (move) => textIn(move, "time"),
   idOf: (move) => textIn(move, "digest"),
 };
+
+/** Why the tag moved. What was imported is the word of who imported it, its time included. */
+function whyOf(move: JsonObject): string {
+  const reason = textIn(move, "reason");
+  return reason === "import" ? "import (a claim)" : reason;
+}
 
 /** Prints the moves of a tag, newest first. A tag that was deleted has its history as well. */
 export async function printHistory(reference: string, flags: HistoryFlags): Promise<void> {

@@ -844,13 +844,18 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
-    version: 74,
+    version: 71,
     name: "what signatures say that policies may ask for",
     statements: [
       `alter table signature_entries add column claims text`,
       // What was verified before says nothing of it: each is verified once more, and counts meanwhile as it did.
       `update signature_readings set state = 1, attempts = 0, hold_until = 0, holder = '' where state = 2`,
     ],
+  },
+  {
+    version: 72,
+    name: "from where moves of tags were imported",
+    statements: [`alter table tag_history add column source text not null default ''`],
   },
 ];
 

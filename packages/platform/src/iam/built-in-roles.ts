@@ -53,8 +53,9 @@ const PUSH = [
   Capability.CAP_UNSIGNED_READ,
   ...PUBLISH,
 ];
+// Not with what others did before: whoever may import histories may make up any.
 const REPOS = CapabilitySchema.values
-  .filter(({ name }) => /^CAP_(?:REPO|MANIFEST|TAG)_/.test(name))
+  .filter(({ name }) => /^CAP_(?:REPO|MANIFEST|TAG)_/.test(name) && name !== "CAP_TAG_IMPORT")
   .map(({ number }) => number as Capability);
 const SUBSCRIPTIONS = CapabilitySchema.values
   .filter(({ name }) => name.startsWith("CAP_EVENTS_"))

@@ -4,9 +4,10 @@ import type { StoredBlob } from "@moorage/kernel/blobs";
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { Code, failedPrecondition, MoorageError } from "@moorage/kernel/errors";
+import { statement } from "@moorage/kernel/store";
 import { leaseOn } from "@moorage/kernel/work";
 import { judgeSignedMoves } from "../trust/index.ts";
-import { type LocalMirror, localSourceOf, moveTag } from "../registry/index.ts";
+import { type LocalMirror, localSourceOf, moveTag, syncSettings } from "../registry/index.ts";
 import {
   allowsSparse,
   keepBlob,
@@ -22,6 +23,10 @@ import { nextDue } from "./next-mirror.ts";
 import { emitTurn, type RunEnd } from "./turn-events.ts";
 
 // The commands by which mirroring writes. The server itself acts, so no capabilities are checked.
+
+const selectLastReason = statement<{ reason: string }>(
+  "select reason from tag_history where repo = ? and tag = ? order by time desc limit 1",
+);
 
 /** How long the repos of a process that died stay held, in milliseconds. */
 export const HOLD_MS = 60_000;
@@ -208,15 +213,17 @@ export interface FollowedTag extends MirrorPlace {
 
 /**
  * Moves a tag to the digest it has at the source, unless it no longer points to `before` (empty: it did not exist);
- * then the next run compares again. `gone`: the repo no longer holds the digest. Throws FAILED_PRECONDITION when the
+ * then the next run compares again. `gone`: the repo no longer holds the digest; `kept`: the tag was moved or deleted
+ * here, and the repo's source lets it stay so. Throws FAILED_PRECONDITION when the
  * repo's policy does not let the tag move, or a policy of signatures keeps back what it would point to.
  */
 export const followTag = command(
   "mirroring.followTag",
-  async (call: Call, { tag, digest, before, ...place }: FollowedTag): Promise<{ gone: boolean }> => {
+  async (call: Call, { tag, digest, before, ...place }: FollowedTag): Promise<{ gone: boolean; kept?: boolean }> => {
     await requirePlace(call, place);
     const { repo } = place;
     if (place.upstream !== undefined) await noteCheck(call, repo, tag);
+    if (await isKept(call, place, tag)) return { gone: false, kept: true };
     const held = await call.tx
       .selectFrom("manifests")
       .select("digest")
@@ -244,6 +251,13 @@ export const followTag = command(
     return { gone: false };
   },
 );
+
+/** Whether the tag was last moved or deleted by somebody here, and the repo's source lets it stay so. */
+async function isKept(call: Call, { repo, sync }: MirrorPlace, tag: string): Promise<boolean> {
+  if (syncSettings(sync === "" ? null : sync)?.keepsMoved !== true) return false;
+  const [last] = await selectLastReason(call.tx, repo, tag);
+  return last !== undefined && last.reason !== "mirror" && last.reason !== "import";
+}
 
 /** Throws ABORTED when the repo's source has changed, or the run no longer holds the repo. */
 async function requirePlace(call: Call, { repo, sync, holder, upstream }: MirrorPlace): Promise<void> {

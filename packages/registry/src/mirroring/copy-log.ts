@@ -17,6 +17,10 @@ export interface CopyLog {
   failed(tag: string, failure: TagFailure, reason: string): void;
   /** Records a tag that the source deleted while it was copied. */
   gone(tag: string): void;
+  /** Records a tag that was moved or deleted here and stays so. */
+  kept(tag: string): void;
+  /** Records a digest of an imported history that the source has no longer. */
+  lost(digest: string): void;
   /** The result. `error`: what ended the copying early, or kept the list from being read to its end. */
   result(of: { tagsSeen?: number; isEmpty?: boolean; note?: string; error?: UpstreamError }): CopyResult;
 }
@@ -29,7 +33,7 @@ export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog 
   const failures: FailedTag[] = [];
   const counts = new Map<TagFailure | "referrers", number>();
   const [failed, stuck, gone, bare] = [createNameList(), createNameList(), createNameList(), createNameList()];
-  const unsigned = createNameList();
+  const [unsigned, kept, lost] = [createNameList(), createNameList(), createNameList()];
   const inARow = { unreachable: 0, refused: 0 };
   const fail: CopyLog["failed"] = (tag, failure, reason) => {
     failed.add(`${tag} (${reason})`);
@@ -62,6 +66,8 @@ export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog 
   return {
     failed: fail,
     gone: (tag) => gone.add(tag),
+    kept: (tag) => kept.add(tag),
+    lost: (digest) => lost.add(digest),
     async copy(tag, before, work) {
       const gapsBefore = gaps.count;
       try {
@@ -85,6 +91,8 @@ export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog 
         unsigned.text("tag", "moved at the source, and a policy of signatures keeps them as they are here"),
         bare.text("tag", "came without all that refers to them, such as signatures"),
         gone.text("tag", "deleted at the source during the turn"),
+        kept.text("tag", "moved here, which stays so"),
+        lost.text("digest", "of the history that the source no longer has"),
       ];
       const isFailed = error !== undefined || failed.count > 0;
       return {

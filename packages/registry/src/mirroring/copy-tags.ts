@@ -4,6 +4,7 @@ import type { CopyJob } from "./copy-job.ts";
 import { createCopyLog, type CopyLog } from "./copy-log.ts";
 import type { CopyResult } from "./copy-result.ts";
 import { copyManifest, copyReferrers, holds } from "./copy.ts";
+import { copyHistory } from "./copy-history.ts";
 import { UpstreamError } from "./errors.ts";
 import { type FollowedTags, listedStill, listFollowed } from "./followed-tags.ts";
 import { followTag } from "./commands.ts";
@@ -28,7 +29,7 @@ interface Copying {
  */
 export async function copyTags(
   job: CopyJob,
-  { follows }: Pick<SyncSettings, "follows">,
+  { follows, history = false }: Pick<SyncSettings, "follows"> & Partial<Pick<SyncSettings, "history">>,
   pause: AbortSignal,
 ): Promise<CopyResult | undefined> {
   const log = createCopyLog(job.gaps, job.signal);
@@ -44,6 +45,7 @@ export async function copyTags(
     const wanted = companions.filter(({ digest }) => copying.digests.has(digest)).map(({ tag }) => tag);
     if (found === undefined || (await copyAll(copying, wanted, pause)) === undefined) return undefined;
     await judgeMissing(copying);
+    if (history && !(await copyHistory(job, log, pause))) return undefined;
     return log.result({ tagsSeen, ...emptiness(listed), ...(error && { error }) });
   } catch (error) {
     if (!(error instanceof UpstreamError) || job.signal.aborted) throw error;
@@ -118,7 +120,13 @@ async function copyTag(copying: Copying, tag: string, before: string): Promise<s
   const digest = await copyContent(copying, tag);
   if (digest === undefined) copying.missing.push(tag);
   if (digest === undefined || digest === before) return digest;
-  const { gone } = await deps.transactor.write(followTag, mirrorCall(deps), { ...place, tag, digest, before });
+  const { gone, kept = false } = await deps.transactor.write(followTag, mirrorCall(deps), {
+    ...place,
+    tag,
+    digest,
+    before,
+  });
+  if (kept) copying.log.kept(tag);
   if (gone) throw new UpstreamError("wrong", "what it points to was deleted here meanwhile");
   return digest;
 }

@@ -17,6 +17,7 @@ export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./
 export { parseImageSource } from "./image-source.ts";
 export { imageFor } from "./images.ts";
 export { imagesToJudge, type PromotedTag, type ToJudge } from "./gated-moves.ts";
+export { importedEnds } from "./import-moves.ts";
 export { promotedMoves, rolledBackMoves } from "./promotions.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";
 export { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf } from "./gate-events.ts";

@@ -28,6 +28,10 @@ export interface SyncSettings {
   follows(tag: string): boolean;
   intervalMs: number;
   pullThrough: boolean;
+  /** Whether the digests of imported moves are copied, too. */
+  history: boolean;
+  /** Whether tags that were moved or deleted here stay so. */
+  keepsMoved: boolean;
   /** Empty for anonymous access. */
   username: string;
 }
@@ -38,11 +42,13 @@ export function syncSettings(text: string | null): SyncSettings | undefined {
   const local = parseLocalSource(config?.source ?? "");
   const source = local === undefined ? parseImageSource(config?.source ?? "") : { origin: "", name: local };
   if (config === undefined || source === undefined) return undefined;
-  const { tagPattern, interval, pullThrough, username } = config;
+  const { tagPattern, interval, pullThrough, history, keepMoved, username } = config;
   const pattern = tagPattern === "" ? undefined : compilePattern(tagPattern);
   return {
     ...source,
     pullThrough,
+    history,
+    keepsMoved: keepMoved,
     username,
     follows: (tag) => pattern === undefined || pattern.matches(tag),
     intervalMs: interval === undefined ? DEFAULT_INTERVAL_MS : Number(interval.seconds) * 1000,

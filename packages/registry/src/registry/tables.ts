@@ -40,9 +40,17 @@ declare module "@moorage/kernel/store/tables" {
     };
     /**
      * Every digest that a tag pointed to. `reason`: push, api, mirror, promote or rollback; delete or retention (then
-     * the digest is empty).
+     * the digest is empty); import, whatever was done there. `source`: of the last, from where.
      */
-    tag_history: { repo: string; tag: string; time: number; digest: string; actor: string; reason: string };
+    tag_history: {
+      repo: string;
+      tag: string;
+      time: number;
+      digest: string;
+      actor: string;
+      reason: string;
+      source: Generated<string>;
+    };
     /**
      * The last event of a repo's vulnerability gate about an image and an action (`pull`, `promote`), for a day.
      * `mode`: `rejected` or `previewed`; `findings`: see findingsHash.

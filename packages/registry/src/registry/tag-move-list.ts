@@ -24,10 +24,11 @@ interface Row {
   digest: string;
   actor: string;
   reason: string;
+  source: string;
 }
 
 const selectMoves = statement<Row>(
-  "select time, digest, actor, reason from tag_history where repo = ? and tag = ? and time < ? order by time desc limit ?",
+  "select time, digest, actor, reason, source from tag_history where repo = ? and tag = ? and time < ? order by time desc limit ?",
 );
 
 /**
@@ -64,7 +65,7 @@ export async function listTagMoves(
 }
 
 function moveOf(
-  { time, digest, actor, reason }: Row,
+  { time, digest, actor, reason, source }: Row,
   older: Row | undefined,
   isNamed: boolean,
 ): MessageInitShape<typeof TagMoveSchema> {
@@ -74,5 +75,6 @@ function moveOf(
     previousDigest: older?.digest ?? "",
     reason,
     actor: isNamed && !BY_SYSTEM.has(reason) ? actor : "",
+    source: isNamed ? source : "",
   };
 }

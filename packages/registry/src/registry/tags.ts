@@ -11,6 +11,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { notFound, permissionDenied } from "@moorage/kernel/errors";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { type MoveJudges, requirePromotable } from "./gated-moves.ts";
+import { importMoves } from "./import-moves.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
 import { listTagMoves } from "./tag-move-list.ts";
 import { requireNotPulled } from "./pulls/delete-guard.ts";
@@ -97,6 +98,7 @@ export function tagsService({ pageTokenKey }: ServiceContext, judges: MoveJudges
     },
     promoteTags: (call, request) => promoteTags(call, request, judges),
     rollbackTags: (call, request) => rollbackTags(call, request, judges),
+    importMoves: (call, request) => importMoves(call, request, judges),
   };
 }
 

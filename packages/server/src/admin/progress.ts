@@ -3,7 +3,7 @@ export interface Progress {
   step: string;
   done: number;
   total: number;
-  unit: "bytes" | "rows" | "blobs" | "pages";
+  unit: "bytes" | "rows" | "blobs" | "pages" | "repos";
 }
 
 /** Receives progress and notes while an installation is exported, imported, backed up, restored or checked. */

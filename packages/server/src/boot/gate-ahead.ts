@@ -1,5 +1,6 @@
 import {
   type CreateTagRequest,
+  type ImportMovesRequest,
   type PromoteTagsRequest,
   type RollbackTagsRequest,
   TagsService,
@@ -7,7 +8,7 @@ import {
 import type { Call } from "@moorage/kernel/core/call";
 import type { Transactor } from "@moorage/kernel/core/transactor";
 import { MoorageError } from "@moorage/kernel/errors";
-import { findTag, imagesToJudge, promotedMoves, type PromotedTag, rolledBackMoves } from "@moorage/registry/registry";
+import { findTag, imagesToJudge, importedEnds, promotedMoves, type PromotedTag, rolledBackMoves } from "@moorage/registry/registry";
 import { readAhead } from "@moorage/security/security";
 import type { ReadAhead } from "../runtime/dispatch.ts";
 import { nameOf } from "../runtime/methods.ts";
@@ -30,7 +31,7 @@ export function gateAhead(transactor: Pick<Transactor, "read">): Map<string, Rea
         }
       });
   };
-  const { createTag, promoteTags, rollbackTags } = TagsService.method;
+  const { createTag, importMoves, promoteTags, rollbackTags } = TagsService.method;
   return new Map([
     [
       nameOf(createTag),
@@ -42,6 +43,7 @@ export function gateAhead(transactor: Pick<Transactor, "read">): Map<string, Rea
             : [{ name: tag.name, digest: tag.digest, place: await findTag(call, parent, tag.name) }],
       ),
     ],
+    [nameOf(importMoves), ahead<ImportMovesRequest>(({ repoUid }) => repoUid, importedEnds)],
     [nameOf(promoteTags), ahead<PromoteTagsRequest>(({ repoUid }) => repoUid, promotedMoves)],
     [nameOf(rollbackTags), ahead<RollbackTagsRequest>(({ repoUid }) => repoUid, rolledBackMoves)],
   ]);

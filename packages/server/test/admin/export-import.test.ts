@@ -420,7 +420,7 @@ test(
     await (await fill(t, origin)).server.close();
     const database = new DatabaseSync(databasePath(origin.dataDir));
     const { uid: repo } = database.prepare("select uid from repos where name = 'web'").get() as { uid: string };
-    const history = database.prepare("insert into tag_history values (?, ?, ?, ?, ?, ?)");
+    const history = database.prepare("insert into tag_history values (?, ?, ?, ?, ?, ?, '')");
     const manifest = database.prepare(
       "insert into manifests values (?, ?, 'm', ?, ?, '', '', '{}', 0, 0, null, null, '{}', '', 0)",
     );

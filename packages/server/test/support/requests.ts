@@ -333,6 +333,10 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     for (const each of [digest, DIGEST]) await platform.tag(repo, { name: made, digest: each });
     return { repoUid: repo, rollbacks: [{ name: made }] };
   });
+  add(tags.importMoves, () => ({
+    repoUid: repo,
+    moves: [{ tag: name(), digest, time: { seconds: 1_700_000_000n, nanos: 0 } }],
+  }));
 
   add(EventsService.method.listEvents, () => ({ group }));
   add(EventsService.method.watchEvents, () => ({ group }));

@@ -62,6 +62,8 @@ export function createStandInClients({ deps, states, clients, retryPolicy }: Cli
         follows: () => true,
         intervalMs: standIn.tagTtlMs,
         pullThrough: true,
+        history: false,
+        keepsMoved: false,
       },
     }),
   };

@@ -6,10 +6,15 @@ import { quotaExceeded } from "./errors.ts";
 import { isCounted, levelOf, type Limited, usedOf } from "./levels.ts";
 
 /**
- * Checks that one more of a kind fits into all quotas above it, after it was counted. Throws FAILED_PRECONDITION
- * (QUOTA_EXCEEDED) when it does not; the transaction must be rolled back then.
+ * Checks that so many more of a kind fit into all quotas above them, after they were counted. Throws
+ * FAILED_PRECONDITION (QUOTA_EXCEEDED) when they do not; the transaction must be rolled back then.
  */
-export async function requireCount(call: Call, what: Exclude<Limited, "bytes">, uid: string): Promise<void> {
+export async function requireCount(
+  call: Call,
+  what: Exclude<Limited, "bytes">,
+  uid: string,
+  needed = 1,
+): Promise<void> {
   const above = ancestorsOf(uid);
   const quotas = await select<Row<"quotas">>(
     call.tx,
@@ -19,7 +24,8 @@ export async function requireCount(call: Call, what: Exclude<Limited, "bytes">, 
   for (const quota of quotas) {
     const limit = quota[what] ?? 0;
     const used = (await usedOf(call.tx, quota))[what];
-    if (used > limit) throw await quotaExceeded(call.tx, { quota: quota.uid, what, limit, used: used - 1, needed: 1 });
+    if (used > limit)
+      throw await quotaExceeded(call.tx, { quota: quota.uid, what, limit, used: used - needed, needed });
     if (isCounted(quota)) await noteRise(call, quota, levelOf(used, limit, quota.soft_percent));
   }
 }

@@ -25,7 +25,7 @@ export const tagHistory = defineTool({
         time: z.string(),
         digest: z.string().describe("What it points to since then; empty when it was deleted."),
         previous_digest: z.string().describe("Empty when it was not there before."),
-        reason: z.string().describe("push, api, mirror, promote, rollback, delete or retention."),
+        reason: z.string().describe("push, api, mirror, promote, rollback, delete, retention, or import: a claim."),
         actor: z.string().describe("The uid of the identity that moved it; empty when the caller may not know."),
       }),
     ),

@@ -60,6 +60,10 @@ const BODIES: Readonly<Record<string, object>> = {
   "TagsService.CreateTag": { name: "1.4.2", digest: DIGEST },
   "TagsService.PromoteTags": { promotions: [{ name: "stable", fromTag: "1.4.2" }] },
   "TagsService.RollbackTags": { rollbacks: [{ name: "stable" }] },
+  "TagsService.ImportMoves": {
+    moves: [{ tag: "1.4.2", digest: DIGEST, time: "2025-07-04T12:00:00Z" }],
+    source: "registry.example.com/app",
+  },
   "SubscriptionsService.CreateSubscription": { sink: "https://hooks.example.com/moorage" },
   "SubscriptionsService.PauseSubscription": {},
   "SubscriptionsService.ResumeSubscription": {},

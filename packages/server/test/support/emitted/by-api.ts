@@ -22,6 +22,7 @@ export function apiEmits({ platform, issuer, actor, emitted, ask }: EventFixture
     "DeleteRepo",
     "PromoteTags",
     "RollbackTags",
+    "ImportMoves",
     "UpdateRepoReadme",
     "AcceptGroupInvite",
     "TestSubscription",

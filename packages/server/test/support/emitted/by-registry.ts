@@ -127,6 +127,14 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
     assert.deepEqual(await changes(() => tagged.rollback([{ name: "v" }])), [
       ["updated.v1", two, one, "rollback", false],
     ]);
+    const imported = (digest: string, day: string) => () =>
+      platform.ok("POST", `/registry/v2/tags/${tagged.uid}:importMoves`, {
+        moves: [{ tag: "old", digest, time: `2024-01-${day}T00:00:00Z` }],
+      });
+    assert.deepEqual(await changes(imported(one, "01")), [["created.v1", one, "", "import", false]]);
+    assert.deepEqual(await changes(imported(one, "01")), []);
+    assert.deepEqual(await changes(imported(two, "02")), [["updated.v1", two, one, "import", false]]);
+    assert.deepEqual(await changes(imported("", "03")), [["deleted.v1", two, "", "import", false]]);
     assert.deepEqual(await changes(() => tagged.drop("w")), [["deleted.v1", two, "", "delete", false]]);
     assert.deepEqual(await changes(() => tagged.remove("v")), [["deleted.v1", two, "", "delete", false]]);
   });

@@ -45,5 +45,7 @@ export function moveAtQuery(repoUid: string, tag: string, timeMs: number) {
 
 function moveOf({ time = "", digest, previousDigest, reason, actor }: TagMove): Move {
   const isDeletion = digest === "";
-  return { timeMs: Date.parse(time), digest: isDeletion ? previousDigest : digest, isDeletion, reason, actor };
+  // What was imported is the word of who imported it, its time included.
+  const shown = reason === "import" ? "import (a claim)" : reason;
+  return { timeMs: Date.parse(time), digest: isDeletion ? previousDigest : digest, isDeletion, reason: shown, actor };
 }

@@ -1,0 +1,35 @@
+// `moorage import-from`: a registry moves in. A plan is made first, which only reads; then it is applied.
+import type { Command } from "commander";
+import { addServerOptions } from "../command/global-options.ts";
+import { addOutputOptions } from "../output/output.ts";
+import { repeatable } from "../tasks/options.ts";
+import type { MoveInFlags } from "./flags.ts";
+
+/** Adds `moorage import-from`. */
+export function addImportFrom(program: Command): void {
+  const command = program
+    .command("import-from")
+    .description(
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where. Of Harbor rules of immutable tags and quotas come, too; members, robots and other rules are not read. Neither are others by their own APIs: a folder of distribution, gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, verdaccio, devpi",
+    )
+    .argument("<kind>", "what it is: oci, harbor or quay")
+    .argument("<address>", "where it is, as registry.example.com or http://127.0.0.1:5000")
+    .option("--into <group>", "the group that everything goes below, by its path")
+    .option("--plan <file>", "write what would come to this file, and change nothing")
+    .option("--names <file>", "with --plan: the repositories, one a line, where the registry does not list them")
+    .addOption(
+      repeatable("--namespace <name>", "with --plan: a project of Harbor or an organization of Quay; may repeat"),
+    )
+    .option("--username <name>", "with --plan: who reads the registry; it stays in this command")
+    .option("--password-file <file>", "with --plan: a file with the password for that")
+    .option("--apply <file>", "do what the plan says, as far as you may; the same command again goes on")
+    .option("--history", "with --apply: also since when tags point where, as the registry says")
+    .option("--policies", "with --apply, for harbor: also rules of immutable tags, and quotas")
+    .option("--pull-username <name>", "with --apply: whom the server pulls the content as; anybody unless given")
+    .option("--pull-password-file <file>", "with --apply: a file with the password for that")
+    .option("--finish", "with --apply: then end the following; what was not copied whole goes on");
+  addOutputOptions(addServerOptions(command)).action(async (kind: string, address: string, flags: MoveInFlags) => {
+    const { moveIn } = await import("./run.ts");
+    process.exitCode = await moveIn(kind, address, flags);
+  });
+}

@@ -1,0 +1,47 @@
+// Rules of immutable tags and quotas of projects, as Harbor has them. Source: Harbor's api/v2.0/swagger.yaml.
+import { isObject } from "@moorage/kernel/lib/json";
+import { type Glob, parseGlob } from "./globs.ts";
+import type { SourcePolicy } from "./model.ts";
+
+type Fields = Record<string, unknown>;
+
+/** What a rule of immutable tags becomes in the repositories of its project, named with the project's name. */
+export function* immutablePolicies(project: string, rule: Fields, repos: readonly string[]): Generator<SourcePolicy> {
+  const source = `${project}: immutable tags, rule ${String(rule["id"])}`;
+  const fault = (why: string): SourcePolicy => ({ kind: "policy", source, below: project, fault: why });
+  if (rule["disabled"] === true) return yield fault("is disabled there");
+  const tags = selectorsOf(rule["tag_selectors"], "matches");
+  const scopes = isObject(rule["scope_selectors"]) ? rule["scope_selectors"]["repository"] : undefined;
+  const names = selectorsOf(scopes, "repoMatches");
+  if (tags === undefined || names === undefined || tags.length === 0)
+    return yield fault("excludes names, or has a pattern with more than stars and braces");
+  for (const repo of repos) {
+    const short = repo.slice(project.length + 1);
+    if (!names.every((glob) => glob.matches(short) || glob.matches(repo))) continue;
+    // All selectors of a rule hold, and an expression here is one of them.
+    const [only, second] = tags;
+    if (only === undefined || second !== undefined) return yield fault("has more than one selector of tags");
+    yield { kind: "policy", source: `${source}, ${short}`, below: repo, immutable: only.expression };
+  }
+}
+
+/** The limit of a project's bytes; nothing for one without. */
+export function* quotaPolicy(project: string, quota: Fields): Generator<SourcePolicy> {
+  const { hard } = quota;
+  const bytes = isObject(hard) ? hard["storage"] : undefined;
+  if (typeof bytes === "number" && Number.isSafeInteger(bytes) && bytes > 0)
+    yield { kind: "quota", source: `${project}: storage quota`, below: project, bytes };
+}
+
+/** The patterns of selectors. Undefined when one is of another kind. */
+function selectorsOf(listed: unknown, decoration: string): Glob[] | undefined {
+  if (!Array.isArray(listed)) return undefined;
+  const globs: Glob[] = [];
+  for (const each of listed as unknown[]) {
+    if (!isObject(each) || each["kind"] !== "doublestar" || each["decoration"] !== decoration) return undefined;
+    const glob = typeof each["pattern"] === "string" ? parseGlob(each["pattern"]) : undefined;
+    if (glob === undefined) return undefined;
+    globs.push(glob);
+  }
+  return globs;
+}

@@ -1,0 +1,97 @@
+// Harbor 2, by its own API: projects, repositories, and artifacts with their tags and since when those are there.
+// Source: Harbor's API description, api/v2.0/swagger.yaml.
+import { isObject } from "@moorage/kernel/lib/json";
+import type { SourceClient } from "./client.ts";
+import { immutablePolicies, quotaPolicy } from "./harbor-policies.ts";
+import { isDigest, isTag, type Source, type SourceRepo, type SourceTag } from "./model.ts";
+import { itemsOfNumbered } from "./numbered-pages.ts";
+import { SourceError } from "./source-error.ts";
+
+type Fields = Record<string, unknown>;
+
+const API = "/api/v2.0";
+const PAGE = 100;
+const PROXY = "is of a project that caches another registry: such projects do not come";
+
+/** `projects`: those that are to come; all that the caller sees without. */
+export function harborSource(client: SourceClient, projects: readonly string[] | undefined): Source {
+  return {
+    hasHistory: true,
+    leavesBehind: "members, robots, labels, rules of retention, scanners, webhooks, replications",
+    async *repos() {
+      const asked = new Set(projects);
+      for await (const project of listOf(client, `${API}/projects`, "name")) {
+        const name = textIn(project, "name");
+        if (projects !== undefined && !asked.delete(name)) continue;
+        yield* reposOf(client, name, typeof project["registry_id"] === "number" && project["registry_id"] > 0);
+      }
+      const [unknown] = asked;
+      if (unknown !== undefined) throw new SourceError(`the source has no project ${unknown} that we see`);
+    },
+    async *policies(repos) {
+      for (const name of new Set(repos.map((repo) => repo.slice(0, repo.indexOf("/"))))) {
+        const below = repos.filter((repo) => repo.startsWith(`${name}/`));
+        const project = await client.json(`${API}/projects/${encodeURIComponent(name)}`);
+        const id = isObject(project) ? Number(project["project_id"]) : Number.NaN;
+        if (!Number.isSafeInteger(id)) throw new SourceError(`the source says no number of the project ${name}`);
+        for await (const rule of listOf(client, `${API}/projects/${id}/immutabletagrules`, "id"))
+          yield* immutablePolicies(name, rule, below);
+        const query = `reference=project&reference_id=${id}&`;
+        for await (const quota of listOf(client, `${API}/quotas`, "id", query)) yield* quotaPolicy(name, quota);
+      }
+    },
+    async *tags(repo) {
+      const cut = repo.indexOf("/");
+      // Harbor wants the slashes of a repository's name encoded twice.
+      const name = encodeURIComponent(encodeURIComponent(repo.slice(cut + 1)));
+      const path = `${API}/projects/${encodeURIComponent(repo.slice(0, cut))}/repositories/${name}/artifacts`;
+      for await (const artifact of listOf(client, path, "digest", "with_tag=true&")) yield* tagsOf(artifact);
+    },
+  };
+}
+
+async function* reposOf(client: SourceClient, project: string, isProxy: boolean): AsyncGenerator<SourceRepo> {
+  for await (const repo of listOf(client, `${API}/projects/${encodeURIComponent(project)}/repositories`, "name")) {
+    const name = textIn(repo, "name");
+    if (!name.startsWith(`${project}/`))
+      yield { name, fault: `is listed in the project ${project}, and is of another` };
+    else yield { name, ...(isProxy && { fault: PROXY }) };
+  }
+}
+
+function* tagsOf(artifact: Fields): Generator<SourceTag> {
+  const digest = textIn(artifact, "digest");
+  const tags = Array.isArray(artifact["tags"]) ? (artifact["tags"] as unknown[]).filter(isObject) : [];
+  if (tags.length === 0) yield { name: `@${digest}`, digest: "", moves: [], fault: "has no tag" };
+  for (const tag of tags) {
+    const name = textIn(tag, "name");
+    if (!isTag(name)) yield { name, digest: "", moves: [], fault: "is no name of a tag" };
+    else if (!isDigest(digest)) yield { name, digest: "", moves: [], fault: "points to what is no digest" };
+    else {
+      const timeMs = timeIn(tag, "push_time") ?? timeIn(artifact, "push_time");
+      yield { name, digest, moves: timeMs === undefined ? [] : [{ digest, timeMs }] };
+    }
+  }
+}
+
+function listOf(client: SourceClient, path: string, key: string, query = ""): AsyncGenerator<Fields> {
+  return itemsOfNumbered(
+    async (page) => {
+      const body = (await client.json(`${path}?${query}page=${page}&page_size=${PAGE}`)) ?? [];
+      if (!Array.isArray(body)) throw new SourceError(`the source answers ${path} without a list`);
+      return { items: (body as unknown[]).filter(isObject), more: body.length >= PAGE };
+    },
+    (item) => (typeof item[key] === "number" ? String(item[key]) : textIn(item, key)),
+  );
+}
+
+function textIn(fields: Fields, name: string): string {
+  const value = fields[name];
+  return typeof value === "string" ? value.slice(0, 512).toWellFormed() : "";
+}
+
+/** A time; undefined without one, and for the year 1, which stands for none. */
+function timeIn(fields: Fields, name: string): number | undefined {
+  const timeMs = Date.parse(textIn(fields, name));
+  return Number.isNaN(timeMs) || timeMs <= 0 ? undefined : timeMs;
+}

@@ -1,0 +1,180 @@
+// Makes a plan: reads the registry and what is here, and changes nothing.
+import { textIn } from "../api/json-fields.ts";
+import type { RestClient } from "../api/rest.ts";
+import { Failure } from "../command/failure.ts";
+import { imageAt } from "./address.ts";
+import type { ContentSizes } from "./content-sizes.ts";
+import { type Here, lastReason, type RepoHere, tagsHere } from "./here.ts";
+import type { Source, SourceMove, SourceTag } from "./model.ts";
+import { inParallel } from "./parallel.ts";
+import { type Action, faultOfName, FORM, groupsAbove, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
+import { SourceError } from "./source-error.ts";
+
+/** What a plan is made of. */
+export interface Planning {
+  kind: string;
+  address: string;
+  into: string;
+  source: Source;
+  sizes: ContentSizes;
+  rest: RestClient;
+  here: Here;
+  /** Is shown how far it is. */
+  note(done: number, total: number): void;
+}
+
+/** Reads the source whole. Throws a Failure when it does not answer, or has more than one plan can hold. */
+export async function makePlan(planning: Planning): Promise<Plan> {
+  const names = new Map<string, string | undefined>();
+  for await (const { name, fault } of planning.source.repos()) {
+    names.set(name, faultOfName(name) ?? fault);
+    requireFew(names.size);
+  }
+  const sorted = [...names].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const groups = new Set(sorted.flatMap(([name, fault]) => (fault === undefined ? groupsAbove(name) : [])));
+  const items = [...groups].toSorted().map((group) => groupItem(planning, group));
+  let done = 0;
+  for (const [name, fault] of sorted) {
+    const why =
+      fault ?? (groups.has(name) ? "a group needs this name, and a group and an image cannot share one" : undefined);
+    if (why !== undefined) items.push({ kind: "repo", source: name, target: "", action: "cannot", why });
+    else items.push(...(await repoItems(planning, name)));
+    requireFew(items.length);
+    planning.note((done += 1), sorted.length);
+  }
+  items.push(
+    ...(await policyItems(
+      planning,
+      sorted.filter(([, fault]) => fault === undefined).map(([name]) => name),
+    )),
+  );
+  const { kind, address, into, source, sizes } = planning;
+  return {
+    plan: FORM,
+    kind,
+    address,
+    into,
+    time: new Date().toISOString(),
+    history: source.hasHistory,
+    leavesBehind: source.leavesBehind,
+    content: { count: sizes.count(), bytes: sizes.bytes(), atLeast: sizes.isAtLeast() },
+    items,
+  };
+}
+
+/** The rules there, as what they would be here. Whether they are here already is seen when they are applied. */
+async function policyItems({ source, into }: Planning, repos: readonly string[]): Promise<PlanItem[]> {
+  const items: PlanItem[] = [];
+  for await (const { kind, source: name, below, fault, immutable, bytes } of source.policies?.(repos) ?? []) {
+    const item = { kind, source: name, target: `${into}/${below}` };
+    if (fault !== undefined) items.push({ ...item, target: "", action: "cannot", why: fault });
+    else
+      items.push({
+        ...item,
+        action: "create",
+        why: "with --policies",
+        ...(immutable !== undefined && { immutable }),
+        ...(bytes !== undefined && { bytes }),
+      });
+    requireFew(items.length);
+  }
+  return items;
+}
+
+function requireFew(count: number): void {
+  if (count > MAX_ITEMS) throw new Failure(`there is more than one plan holds (${MAX_ITEMS} items): use --names`);
+}
+
+function groupItem({ into, here }: Planning, source: string): PlanItem {
+  const target = `${into}/${source}`;
+  if (here.repos.has(target))
+    return { kind: "group", source, target, action: "cannot", why: "an image here has this name" };
+  return { kind: "group", source, target, action: here.groups.has(target) ? "same" : "create", why: "" };
+}
+
+/** The repo and its tags; the repo alone when its tags cannot be listed. */
+async function repoItems(planning: Planning, name: string): Promise<PlanItem[]> {
+  const { address, into, here, source, rest } = planning;
+  const target = `${into}/${name}`;
+  const item = (action: Action, why = ""): PlanItem => ({ kind: "repo", source: name, target, action, why });
+  const blocked = groupsAbove(target).find((above) => here.repos.has(above));
+  if (blocked !== undefined) return [item("cannot", `${blocked} is an image here, and would have to be a group`)];
+  if (here.groups.has(target)) return [item("cannot", "a group here has this name")];
+  const repo = here.repos.get(target);
+  const other = otherSource(repo, imageAt(address, name));
+  if (other !== undefined) return [item("cannot", `follows ${other} already`)];
+  const known = repo === undefined ? new Map<string, string>() : await tagsHere(rest, repo.uid);
+  const tags: PlanItem[] = [];
+  const seen = new Set<string>();
+  try {
+    for await (const tag of inParallel(source.tags(name), (each) => sized(planning, name, each)))
+      tags.push(await tagItem({ rest, repo, name, target, known }, once(seen, tag)));
+  } catch (error) {
+    if (!(error instanceof SourceError) || error.status === 429) throw error;
+    return [item("cannot", error.message)];
+  }
+  const isSame = repo !== undefined && tags.every(({ action }) => action === "same" || action === "cannot");
+  tags.sort((one, other) => (one.source < other.source ? -1 : 1));
+  return [item(repo === undefined ? "create" : isSame ? "same" : "update"), ...tags];
+}
+
+/** The tag; one that was there before cannot come again. */
+function once(seen: Set<string>, tag: SourceTag): SourceTag {
+  if (seen.has(tag.name) && tag.fault === undefined) return { ...tag, fault: "is listed twice by the source" };
+  seen.add(tag.name);
+  return tag;
+}
+
+function otherSource(repo: RepoHere | undefined, own: string): string | undefined {
+  const follows = textIn(repo?.sync, "source");
+  return follows === "" || follows === own ? undefined : follows;
+}
+
+/** Counts the tag's content; a tag whose manifest cannot be read cannot come. */
+async function sized({ sizes }: Planning, repo: string, tag: SourceTag): Promise<SourceTag> {
+  if (tag.fault !== undefined || tag.digest === "") return tag;
+  try {
+    await sizes.add(repo, tag.digest);
+    return tag;
+  } catch (error) {
+    if (!(error instanceof SourceError) || error.status === 429) throw error;
+    return { ...tag, fault: error.message };
+  }
+}
+
+/** The repo whose tags are planned. */
+interface PlannedRepo {
+  rest: RestClient;
+  repo: RepoHere | undefined;
+  name: string;
+  target: string;
+  known: ReadonlyMap<string, string>;
+}
+
+async function tagItem(
+  { rest, repo, name, target, known }: PlannedRepo,
+  { name: tag, digest, moves, fault, note = "" }: SourceTag,
+): Promise<PlanItem> {
+  const item = { kind: "tag" as const, source: `${name}:${tag}`, target: `${target}:${tag}` };
+  if (fault !== undefined) return { ...item, action: "cannot", why: fault };
+  if (digest === "") {
+    const isHere = repo !== undefined && (await lastReason(rest, repo.uid, tag)) !== "";
+    const why = "deleted there: its history alone comes, with --history";
+    return { ...item, action: isHere ? "same" : "create", why, digest, moves: planMoves(moves) };
+  }
+  const now = known.get(tag) ?? "";
+  const action = now === digest ? "same" : now === "" ? "create" : "update";
+  const why = action === "update" ? `points to ${now} here; stays so if it was moved here` : note;
+  return { ...item, action, why, digest, ...(moves.length > 0 && { moves: planMoves(moves) }) };
+}
+
+/** The moves with times that increase: those at one time each a millisecond after the one before. */
+function planMoves(moves: readonly SourceMove[]): { digest: string; time: string }[] {
+  let lastMs = 0;
+  return moves
+    .toSorted((one, other) => one.timeMs - other.timeMs)
+    .map(({ digest, timeMs }) => {
+      lastMs = Math.max(timeMs, lastMs + 1);
+      return { digest, time: new Date(lastMs).toISOString() };
+    });
+}

@@ -1,0 +1,67 @@
+// What a registry that moves in has, whatever its kind.
+
+/** A repository there. */
+export interface SourceRepo {
+  name: string;
+  /** Why it cannot come. */
+  fault?: string;
+}
+
+/** When a tag came to point to a digest; empty: it was deleted. */
+export interface SourceMove {
+  digest: string;
+  timeMs: number;
+}
+
+/** A tag there, or why nothing can be said of it. */
+export interface SourceTag {
+  name: string;
+  /** Empty when only its past is known, or nothing is. */
+  digest: string;
+  /** From the oldest on; none where the registry does not say when its tags moved. */
+  moves: SourceMove[];
+  /** Why it cannot come. */
+  fault?: string;
+  /** What of it does not come. */
+  note?: string;
+}
+
+/** A rule there, as what it would be here. */
+export interface SourcePolicy {
+  kind: "policy" | "quota";
+  /** What it is there, for people. */
+  source: string;
+  /** The repository that it is for, of a quota the project. */
+  below: string;
+  /** Of a policy: an expression of RE2 for tags that never point to anything else. */
+  immutable?: string;
+  /** Of a quota. */
+  bytes?: number;
+  /** Why it cannot come. */
+  fault?: string;
+}
+
+/** A registry that moves in, read through its API. Everything throws a SourceError. */
+export interface Source {
+  /** Whether it says when its tags moved. */
+  hasHistory: boolean;
+  /** What else the registry has, which is not read. */
+  leavesBehind: string;
+  repos(): AsyncGenerator<SourceRepo>;
+  tags(repo: string): AsyncGenerator<SourceTag>;
+  /** Its rules, for these repositories. */
+  policies?(repos: readonly string[]): AsyncGenerator<SourcePolicy>;
+}
+
+const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
+const TAG = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/;
+
+/** Whether the text is a digest that a registry here can hold. */
+export function isDigest(text: unknown): text is string {
+  return typeof text === "string" && DIGEST.test(text);
+}
+
+/** Whether the text can be a tag. */
+export function isTag(text: unknown): text is string {
+  return typeof text === "string" && TAG.test(text);
+}

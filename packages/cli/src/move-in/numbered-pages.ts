@@ -1,0 +1,37 @@
+// Lists whose pages have numbers, as those of Harbor's and Quay's own APIs.
+import { SourceError } from "./source-error.ts";
+
+const MAX_PAGES = 10_000;
+const MAX_IDLE_PAGES = 8;
+
+/** A page: its items, and whether another follows by the source's word. */
+interface NumberedPage<T> {
+  items: T[];
+  more: boolean;
+}
+
+/**
+ * The items of the pages from 1 on, each once. `keyOf`: by what an item is known. Throws a SourceError when they do not
+ * end.
+ */
+export async function* itemsOfNumbered<T>(
+  read: (page: number) => Promise<NumberedPage<T>>,
+  keyOf: (item: T) => string,
+): AsyncGenerator<T> {
+  const seen = new Set<string>();
+  let idle = 0;
+  for (let page = 1; ; page += 1) {
+    if (page > MAX_PAGES) throw new SourceError(`a list of the source has more than ${MAX_PAGES} pages`);
+    const { items, more } = await read(page);
+    const before = seen.size;
+    for (const item of items) {
+      const key = keyOf(item);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      yield item;
+    }
+    if (!more || items.length === 0) return;
+    idle = seen.size > before ? 0 : idle + 1;
+    if (idle > MAX_IDLE_PAGES) throw new SourceError("a list of the source leads on, and brings nothing new");
+  }
+}

@@ -1,0 +1,98 @@
+// A plan: what would come from a registry, and as what.
+import type { JsonObject } from "../api/rest.ts";
+
+/** What an item makes here. */
+export const ITEM_KINDS = ["group", "repo", "tag", "policy", "quota"] as const;
+export type ItemKind = (typeof ITEM_KINDS)[number];
+/** What is to be done: make it, change it, nothing since it is so, nothing since it cannot be. */
+export const ACTIONS = ["create", "update", "same", "cannot"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** A move of a tag, with its time in ISO 8601. An empty digest: it was deleted. */
+export interface PlanMove {
+  digest: string;
+  time: string;
+}
+
+/** One thing that is to come. */
+export interface PlanItem {
+  kind: ItemKind;
+  /** What it is there: `team`, `team/app`, `team/app:1.0`. */
+  source: string;
+  /** Its path here. */
+  target: string;
+  action: Action;
+  /** Why, for people; never empty where the action is `cannot`. */
+  why: string;
+  /** Of a tag: what it points to there; empty when it was deleted. */
+  digest?: string;
+  /** Of a policy: which tags never point to anything else, in RE2. */
+  immutable?: string;
+  /** Of a quota: its limit. */
+  bytes?: number;
+  /** Of a tag: since when, where the registry says so. */
+  moves?: PlanMove[];
+}
+
+/** How much content there is; each counted once. */
+interface PlanContent {
+  count: number;
+  bytes: number;
+  /** Whether there is more than was counted. */
+  atLeast: boolean;
+}
+
+/** A whole plan, as its file has it. */
+export interface Plan {
+  /** Names the form of the file. */
+  plan: typeof FORM;
+  kind: string;
+  /** Scheme, host and port of the registry. */
+  address: string;
+  /** The path of the group. */
+  into: string;
+  /** When it was made, in ISO 8601. */
+  time: string;
+  /** Whether the registry says when its tags moved. */
+  history: boolean;
+  /** What else the registry has, which was not read. */
+  leavesBehind: string;
+  content: PlanContent;
+  items: PlanItem[];
+}
+
+export const FORM = "moorage.move-in/1";
+/** The most items of a plan: more come in parts, by `--names`. */
+export const MAX_ITEMS = 1_000_000;
+
+// Source: OCI distribution specification 1.1, "Pulling manifests".
+const COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
+const MAX_COMPONENT = 255;
+const MAX_GROUP = 63;
+const MAX_PATH = 255;
+
+/** Why the name of a repository there is no path here; undefined when it is one. */
+export function faultOfName(name: string): string | undefined {
+  if (name === "") return "has no name";
+  if (name.length > MAX_PATH) return `its name is longer than ${MAX_PATH} characters`;
+  const parts = name.split("/");
+  const wrong = parts.find((part) => part.length > MAX_COMPONENT || !COMPONENT.test(part));
+  if (wrong !== undefined) return `"${wrong}" is no name of an image or a group here`;
+  const long = parts.slice(0, -1).find((part) => part.length > MAX_GROUP);
+  return long === undefined ? undefined : `"${long}" is longer than the ${MAX_GROUP} characters of a group's name`;
+}
+
+/** The groups above an image of this path, below the group that everything goes into; outermost first. */
+export function groupsAbove(name: string): string[] {
+  const parts = name.split("/").slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
+}
+
+/** How many items there are of each kind with each action. */
+export function countsOf(items: readonly PlanItem[]): JsonObject[] {
+  return ITEM_KINDS.map((kind) => {
+    const of = items.filter((item) => item.kind === kind);
+    const counts = ACTIONS.map((action) => [action, of.filter((item) => item.action === action).length]);
+    return { kind, ...(Object.fromEntries(counts) as JsonObject) };
+  });
+}

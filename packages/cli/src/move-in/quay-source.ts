@@ -1,0 +1,108 @@
+// Quay, by its own API: repositories of organizations, and the whole history of their tags.
+// Source: Quay's API, endpoints/api/repository.py and endpoints/api/tag.py.
+import { isObject } from "@moorage/kernel/lib/json";
+import type { SourceClient } from "./client.ts";
+import { isDigest, isTag, type Source, type SourceMove, type SourceRepo, type SourceTag } from "./model.ts";
+import { itemsOfNumbered } from "./numbered-pages.ts";
+import { SourceError } from "./source-error.ts";
+
+type Fields = Record<string, unknown>;
+
+/** A time in which a tag pointed to a digest. */
+interface Life {
+  digest: string;
+  startMs: number;
+  /** Undefined while it is alive and is not to end. */
+  endMs: number | undefined;
+}
+
+const API = "/api/v1";
+const PAGE = 100;
+const MAX_LIVES = 500_000;
+
+/** `namespaces`: the organizations and users whose repositories are to come. `nowMs`: what ends later is alive. */
+export function quaySource(client: SourceClient, namespaces: readonly string[], nowMs: number): Source {
+  return {
+    hasHistory: true,
+    leavesBehind: "teams, permissions, robots, notifications, mirrors, policies of pruning and immutability, quotas",
+    async *repos() {
+      for (const namespace of namespaces) yield* reposOf(client, namespace);
+    },
+    async *tags(repo) {
+      const lives = new Map<string, Life[]>();
+      let count = 0;
+      for await (const entry of livesOf(client, repo)) {
+        if ((count += 1) > MAX_LIVES) throw new SourceError(`its tags have more than ${MAX_LIVES} moves`);
+        const name = textIn(entry, "name");
+        lives.set(name, [...(lives.get(name) ?? []), lifeOf(entry)]);
+      }
+      for (const [name, all] of lives) yield tagOf(name, all, nowMs);
+    },
+  };
+}
+
+async function* reposOf(client: SourceClient, namespace: string): AsyncGenerator<SourceRepo> {
+  let token = "";
+  const read = async (): Promise<{ items: Fields[]; more: boolean }> => {
+    const next = token === "" ? "" : `&next_page=${encodeURIComponent(token)}`;
+    const body = await client.json(`${API}/repository?namespace=${encodeURIComponent(namespace)}${next}`);
+    if (!isObject(body) || !Array.isArray(body["repositories"]))
+      throw new SourceError(`the source has no list of the repositories of ${namespace}`);
+    token = textIn(body, "next_page");
+    return { items: (body["repositories"] as unknown[]).filter(isObject), more: token !== "" };
+  };
+  for await (const repo of itemsOfNumbered(read, (each) => textIn(each, "name"))) {
+    const name = `${textIn(repo, "namespace")}/${textIn(repo, "name")}`;
+    if (!name.startsWith(`${namespace}/`))
+      yield { name, fault: `is listed in ${namespace}, and is of another namespace` };
+    else if (repo["kind"] === "application") yield { name, fault: "is an application, and no image" };
+    else yield { name };
+  }
+}
+
+function livesOf(client: SourceClient, repo: string): AsyncGenerator<Fields> {
+  const path = `${API}/repository/${repo.split("/").map(encodeURIComponent).join("/")}/tag/`;
+  return itemsOfNumbered(
+    async (page) => {
+      const body = await client.json(`${path}?limit=${PAGE}&page=${page}`);
+      if (!isObject(body) || !Array.isArray(body["tags"])) throw new SourceError("the source has no list of its tags");
+      return { items: (body["tags"] as unknown[]).filter(isObject), more: body["has_additional"] === true };
+    },
+    (item) => `${textIn(item, "name")} ${String(item["start_ts"])} ${textIn(item, "manifest_digest")}`,
+  );
+}
+
+function lifeOf(entry: Fields): Life {
+  const ms = (name: string): number | undefined => {
+    const value = entry[name];
+    return typeof value === "number" && Number.isSafeInteger(value) && value > 0 && value < 1e11
+      ? value * 1000
+      : undefined;
+  };
+  return { digest: textIn(entry, "manifest_digest"), startMs: ms("start_ts") ?? 0, endMs: ms("end_ts") };
+}
+
+function tagOf(name: string, all: readonly Life[], nowMs: number): SourceTag {
+  const none = { name, digest: "", moves: [] };
+  if (!isTag(name)) return { ...none, fault: "is no name of a tag" };
+  if (all.some(({ digest }) => !isDigest(digest))) return { ...none, fault: "points to what is no digest" };
+  const lives = all.toSorted((one, other) => one.startMs - other.startMs);
+  const alive = lives.findLast(({ endMs }) => endMs === undefined || endMs > nowMs);
+  const ends = alive?.endMs === undefined ? "" : `ends there at ${new Date(alive.endMs).toISOString()}, and not here`;
+  return { name, digest: alive?.digest ?? "", moves: movesOf(lives, nowMs), ...(ends !== "" && { note: ends }) };
+}
+
+/** A move where each life begins, and a deletion where one ends before the next begins. */
+function movesOf(lives: readonly Life[], nowMs: number): SourceMove[] {
+  return lives.flatMap(({ digest, startMs, endMs }, at) => {
+    if (startMs === 0) return [];
+    const next = lives[at + 1]?.startMs ?? Infinity;
+    const isDeleted = endMs !== undefined && endMs <= nowMs && endMs < next;
+    return [{ digest, timeMs: startMs }, ...(isDeleted ? [{ digest: "", timeMs: endMs }] : [])];
+  });
+}
+
+function textIn(fields: Fields, name: string): string {
+  const value = fields[name];
+  return typeof value === "string" ? value.slice(0, 2_000).toWellFormed() : "";
+}

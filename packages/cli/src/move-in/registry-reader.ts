@@ -1,0 +1,137 @@
+// The protocol of registries, as far as a plan needs it: lists, digests of tags, and the sizes of content.
+import { createHash } from "node:crypto";
+import { isObject } from "@moorage/kernel/lib/json";
+import { jsonOf, type SourceAnswer, type SourceClient } from "./client.ts";
+import { isDigest } from "./model.ts";
+import { itemsOfPages } from "./pages.ts";
+import { SourceError } from "./source-error.ts";
+
+/** Content that a manifest names, by its digest. */
+export interface Descriptor {
+  digest: string;
+  size: number;
+  isManifest: boolean;
+}
+
+const ACCEPT = [
+  "application/vnd.oci.image.index.v1+json",
+  "application/vnd.oci.image.manifest.v1+json",
+  "application/vnd.docker.distribution.manifest.list.v2+json",
+  "application/vnd.docker.distribution.manifest.v2+json",
+].join(", ");
+const PAGE = 1_000;
+const MAX_NAME = 512;
+const MAX_MANIFEST_BYTES = 4 << 20;
+const MAX_DESCRIPTORS = 20_000;
+
+/** The names of its repositories. Throws a SourceError, also when the registry does not list them. */
+export async function* catalogOf(client: SourceClient): AsyncGenerator<string> {
+  let any = false;
+  for await (const name of itemsOfPages(
+    client,
+    `/v2/_catalog?n=${PAGE}`,
+    (body) => textsOf(body, "repositories"),
+    same,
+  )) {
+    any = true;
+    yield name;
+  }
+  if (!any && (await client.ask(`/v2/_catalog?n=1`)).status === 404)
+    throw new SourceError("the source does not list its repositories: name them in a file with --names");
+}
+
+/** The names of a repository's tags. Throws a SourceError. */
+export function tagNamesOf(client: SourceClient, repo: string): AsyncGenerator<string> {
+  return itemsOfPages(client, `/v2/${repo}/tags/list?n=${PAGE}`, (body) => textsOf(body, "tags"), same);
+}
+
+/** What a tag points to, by HEAD where the registry answers it. Undefined when it has no such tag. */
+export async function digestOfTag(client: SourceClient, repo: string, tag: string): Promise<string | undefined> {
+  const target = `/v2/${repo}/manifests/${encodeURIComponent(tag)}`;
+  const head = await client.ask(target, { method: "HEAD", accept: ACCEPT }).catch((error: unknown) => {
+    if (error instanceof SourceError && [400, 403, 405, 406, 501].includes(error.status)) return undefined;
+    throw error;
+  });
+  if (head?.status === 404) return undefined;
+  const named = head?.headers.get("docker-content-digest");
+  if (isDigest(named)) return named;
+  const answer = await client.ask(target, { accept: ACCEPT, maxBytes: MAX_MANIFEST_BYTES });
+  if (answer.status === 404) return undefined;
+  requireManifest(answer);
+  return hashOf(answer.body, "sha256");
+}
+
+/**
+ * What the manifest of the digest names, and its own size. Throws a SourceError when it is not there, is none, or its
+ * bytes are of another digest.
+ */
+export async function readManifest(
+  client: SourceClient,
+  repo: string,
+  digest: string,
+): Promise<{ size: number; names: Descriptor[] }> {
+  const answer = await client.ask(`/v2/${repo}/manifests/${digest}`, { accept: ACCEPT, maxBytes: MAX_MANIFEST_BYTES });
+  if (answer.status === 404) throw new SourceError(`the source does not have the manifest ${digest}`, { status: 404 });
+  const [algorithm = ""] = digest.split(":");
+  const found = hashOf(answer.body, algorithm);
+  if (found !== digest) throw new SourceError(`the source sends ${found} for ${digest}: its digests do not hold`);
+  return { size: answer.body.length, names: requireManifest(answer) };
+}
+
+/** What refers to the digest. Undefined where the registry has no list of that. */
+export async function referrersOf(
+  client: SourceClient,
+  repo: string,
+  digest: string,
+): Promise<Descriptor[] | undefined> {
+  const answer = await client.ask(`/v2/${repo}/referrers/${digest}`, { accept: ACCEPT }).catch((error: unknown) => {
+    if (error instanceof SourceError && error.status > 0 && error.status !== 429) return undefined;
+    throw error;
+  });
+  if (answer === undefined || answer.status === 404) return undefined;
+  const body = jsonOf(answer);
+  return isObject(body) ? descriptorsOf(body, "manifests", true) : undefined;
+}
+
+function requireManifest(answer: SourceAnswer): Descriptor[] {
+  const body = jsonOf(answer);
+  if (!isObject(body) || body["schemaVersion"] !== 2) {
+    const isOld = isObject(body) && body["schemaVersion"] === 1;
+    throw new SourceError(isOld ? "is a Docker image of schema 1, which is not stored here" : "is no manifest");
+  }
+  const config = isObject(body["config"]) ? descriptorsOf({ config: [body["config"]] }, "config", false) : [];
+  return [
+    ...config,
+    ...descriptorsOf(body, "layers", false),
+    ...descriptorsOf(body, "blobs", false),
+    ...descriptorsOf(body, "manifests", true),
+  ];
+}
+
+function descriptorsOf(body: Record<string, unknown>, field: string, isManifest: boolean): Descriptor[] {
+  const listed = body[field];
+  if (!Array.isArray(listed)) return [];
+  if (listed.length > MAX_DESCRIPTORS) throw new SourceError(`one manifest names more than ${MAX_DESCRIPTORS} others`);
+  return (listed as unknown[]).flatMap((each) => {
+    if (!isObject(each) || !isDigest(each["digest"])) return [];
+    const { digest, size, urls } = each;
+    // What only other places have is no content of the registry.
+    if (Array.isArray(urls) && urls.length > 0) return [];
+    return [
+      { digest, size: typeof size === "number" && Number.isSafeInteger(size) && size >= 0 ? size : 0, isManifest },
+    ];
+  });
+}
+
+function textsOf(body: unknown, field: string): string[] {
+  const listed = isObject(body) ? body[field] : undefined;
+  if (listed === null) return [];
+  if (!Array.isArray(listed)) throw new SourceError(`the source answers without a list of ${field}`);
+  return (listed as unknown[]).map((each) => (typeof each === "string" ? each.slice(0, MAX_NAME).toWellFormed() : ""));
+}
+
+function hashOf(bytes: Buffer, algorithm: string): string {
+  return `${algorithm}:${createHash(algorithm).update(bytes).digest("hex")}`;
+}
+
+const same = (text: string): string => text;

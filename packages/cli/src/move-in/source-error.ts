@@ -1,0 +1,12 @@
+import { EXIT } from "../command/exit-codes.ts";
+import { Failure } from "../command/failure.ts";
+
+/** What the registry that moves in answers, or does not, in words for people. */
+export class SourceError extends Failure {
+  /** The status that it answered; 0 without one. */
+  readonly status: number;
+  constructor(message: string, { status = 0, exit = EXIT.unavailable }: { status?: number; exit?: number } = {}) {
+    super(message, { exit });
+    this.status = status;
+  }
+}

@@ -1,0 +1,107 @@
+// Fakes of the own APIs of Harbor and Quay, written from their published descriptions (Harbor's api/v2.0/swagger.yaml,
+// Quay's endpoints/api): they are no Harbor and no Quay. The images are those of a Moorage behind them.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TestContext } from "node:test";
+import { type Front, startFront } from "../../server/test/support/upstream.ts";
+
+/** An artifact as Harbor lists it. */
+interface HarborArtifact {
+  digest: string;
+  push_time: string;
+  tags: { name: string; push_time: string }[] | null;
+}
+
+/** A project of Harbor with its repositories, by name without the project's. */
+export interface HarborProject {
+  name: string;
+  project_id: number;
+  registry_id?: number;
+  /** Its immutable tag rules, and the bytes of its quota; -1: no limit. */
+  rules?: object[];
+  storage?: number;
+  repositories: Record<string, HarborArtifact[]>;
+}
+
+/** A life of a tag as Quay lists it; times in seconds. */
+export interface QuayTag {
+  name: string;
+  start_ts: number;
+  end_ts?: number;
+  manifest_digest: string;
+}
+
+function send(res: ServerResponse, body: unknown, status = 200): true {
+  res.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  return true;
+}
+
+/** What Harbor answers of a list: a page, with how many there are in all. */
+function page(url: URL, res: ServerResponse, all: readonly unknown[]): true {
+  const [number, size] = [Number(url.searchParams.get("page")), Number(url.searchParams.get("page_size"))];
+  res.setHeader("x-total-count", String(all.length));
+  return send(res, all.slice((number - 1) * size, number * size));
+}
+
+/** A fake Harbor in front of the Moorage at `content`. Its API wants a name and a password. */
+export async function startFakeHarbor(t: TestContext, content: string, projects: HarborProject[]): Promise<Front> {
+  const front = await startFront(t, content);
+  front.intercept = (req: IncomingMessage, res: ServerResponse) => {
+    const url = new URL(req.url ?? "", front.url);
+    if (!url.pathname.startsWith("/api/v2.0/")) return false;
+    if (req.headers.authorization?.startsWith("Basic ") !== true) return send(res, { errors: [] }, 401);
+    const parts = url.pathname.slice("/api/v2.0/".length).split("/").map(decodeURIComponent);
+    const [, name = "", , repository = "", last] = parts;
+    const project = projects.find((each) => each.name === name);
+    const quota = url.searchParams.get("reference_id");
+    if (quota !== null) {
+      const of = projects.find(({ project_id }) => project_id === Number(quota));
+      return page(url, res, [{ id: 1, ref: { id: of?.project_id }, hard: { storage: of?.storage ?? -1 } }]);
+    }
+    if (parts[2] === "immutabletagrules")
+      return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.rules ?? []);
+    if (parts.length === 2 && project !== undefined) return send(res, project);
+    if (parts.length === 1)
+      return page(
+        url,
+        res,
+        projects.map(({ name, registry_id }) => ({ name, registry_id })),
+      );
+    if (project === undefined) return send(res, { errors: [] }, 404);
+    if (last === undefined)
+      return page(
+        url,
+        res,
+        Object.keys(project.repositories).map((each) => ({ name: `${name}/${each}` })),
+      );
+    return page(url, res, project.repositories[decodeURIComponent(repository)] ?? []);
+  };
+  return front;
+}
+
+/** A fake Quay in front of the Moorage at `content`. Its API wants a token; a page has two tags. */
+export async function startFakeQuay(
+  t: TestContext,
+  content: string,
+  repositories: Record<string, QuayTag[]>,
+): Promise<Front> {
+  const front = await startFront(t, content);
+  front.intercept = (req: IncomingMessage, res: ServerResponse) => {
+    const url = new URL(req.url ?? "", front.url);
+    if (!url.pathname.startsWith("/api/v1/")) return false;
+    if (req.headers.authorization?.startsWith("Bearer ") !== true) return send(res, { message: "no token" }, 401);
+    const namespace = url.searchParams.get("namespace");
+    if (namespace !== null) {
+      const names = Object.keys(repositories).filter((each) => each.startsWith(`${namespace}/`));
+      const at = Number(url.searchParams.get("next_page") ?? 0);
+      const [name = ""] = names.slice(at);
+      const found = { namespace, name: name.slice(namespace.length + 1), kind: "image" };
+      return send(res, { repositories: [found], ...(at + 1 < names.length && { next_page: String(at + 1) }) });
+    }
+    const [, name = ""] = /^\/api\/v1\/repository\/(.+)\/tag\/$/.exec(url.pathname) ?? [];
+    const number = Number(url.searchParams.get("page"));
+    const tags = repositories[name] ?? [];
+    const has_additional = tags.length > number * 2;
+    return send(res, { tags: tags.slice((number - 1) * 2, number * 2), page: number, has_additional });
+  };
+  return front;
+}

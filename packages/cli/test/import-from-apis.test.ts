@@ -1,0 +1,165 @@
+// Harbor and Quay move in by their own APIs. They are fakes, see fake-registries.ts.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { startFakeHarbor, startFakeQuay } from "./fake-registries.ts";
+import { BUILD, openStage, type Stage } from "./tasks-stage.ts";
+
+const GONE = `sha256:${"ef".repeat(32)}`;
+
+interface Item {
+  kind: string;
+  source: string;
+  action: string;
+  why: string;
+}
+
+async function openPair(t: TestContext): Promise<{ there: Stage; here: Stage }> {
+  const there = await openStage(t);
+  const here = await openStage(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
+  writeFileSync(join(here.folder, "password"), (await there.ok("token")).trim());
+  await here.ok("groups", "create", "acme/old");
+  return { there, here };
+}
+
+/** Makes a plan and applies it with histories; the plan's items. */
+async function moveIn(here: Stage, [kind, url, ...flags]: string[], user: string): Promise<Item[]> {
+  const command = ["import-from", kind ?? "", url ?? "", "--into", "acme/old"];
+  const read = ["--username", user, "--password-file", "password", ...flags];
+  await here.ok(...command, "--plan", "plan.json", ...read);
+  const pull = ["--pull-username", "robot", "--pull-password-file", "password"];
+  const { failed } = await here.json<{ failed: object[] }>(...command, "--apply", "plan.json", "--history", ...pull);
+  assert.deepEqual(failed, []);
+  return (JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as { items: Item[] }).items;
+}
+
+async function movesOf(here: Stage, image: string): Promise<string[]> {
+  const { moves } = await here.json<{ moves: { time: string; reason: string; digest: string }[] }>(
+    "tags",
+    "history",
+    image,
+  );
+  return moves.map(({ time, reason, digest }) => `${new Date(time).toISOString()} ${reason} ${digest}`).toReversed();
+}
+
+test("Harbor: projects, repositories and tags come, with since when they are there", async (t) => {
+  const { there, here } = await openPair(t);
+  await there.push("acme/app:1.0", 1);
+  await there.push("acme/team/web:2.0", 2);
+  const selector = ([decoration, pattern]: [string, string]) => ({ kind: "doublestar", decoration, pattern });
+  const rule = (id: number, tags: [string, string], repository: [string, string]) => ({
+    id,
+    disabled: false,
+    template: "immutable_template",
+    tag_selectors: [selector(tags)],
+    scope_selectors: { repository: [selector(repository)] },
+  });
+  const tag = (name: string, push_time: string) => ({ name, push_time });
+  const { url } = await startFakeHarbor(t, there.url, [
+    {
+      name: "acme",
+      project_id: 1,
+      storage: 10_737_418_240,
+      rules: [
+        rule(1, ["matches", "v{1,2}.*"], ["repoMatches", "**"]),
+        rule(2, ["matches", "**"], ["repoMatches", "team/**"]),
+        rule(3, ["excludes", "dev"], ["repoMatches", "**"]),
+      ],
+      repositories: {
+        app: [
+          { digest: BUILD[1], push_time: "2024-01-01T00:00:00.000Z", tags: [tag("1.0", "2024-02-01T10:00:00.123Z")] },
+          { digest: BUILD[3], push_time: "2023-01-01T00:00:00.000Z", tags: null },
+          { digest: GONE, push_time: "2023-01-01T00:00:00.000Z", tags: [tag("broken", "2023-01-01T00:00:00.000Z")] },
+        ],
+        "team/web": [
+          { digest: BUILD[2], push_time: "0001-01-01T00:00:00.000Z", tags: [tag("2.0", "0001-01-01T00:00:00.000Z")] },
+        ],
+      },
+    },
+    { name: "cache", project_id: 2, registry_id: 3, repositories: { "library/nginx": [] } },
+  ]);
+  const items = await moveIn(here, ["harbor", url], "admin");
+  assert.deepEqual(
+    items.filter(({ action }) => action === "cannot").map(({ kind, source, why }) => [kind, source, why]),
+    [
+      ["tag", `acme/app:@${BUILD[3]}`, "has no tag"],
+      ["tag", "acme/app:broken", `the source does not have the manifest ${GONE}`],
+      ["repo", "cache/library/nginx", "is of a project that caches another registry: such projects do not come"],
+      ["policy", "acme: immutable tags, rule 3", "excludes names, or has a pattern with more than stars and braces"],
+    ],
+  );
+  assert.deepEqual(await movesOf(here, "acme/old/acme/app:1.0"), [`2024-02-01T10:00:00.123Z import ${BUILD[1]}`]);
+  assert.match((await movesOf(here, "acme/old/acme/team/web:2.0"))[0] ?? "", new RegExp(` mirror ${BUILD[2]}$`));
+
+  const command = ["import-from", "harbor", url, "--into", "acme/old", "--apply", "plan.json"];
+  const pull = ["--pull-username", "robot", "--pull-password-file", "password"];
+  const { counts } = await here.json<{ counts: object[] }>(...command, ...pull, "--policies", "--history");
+  const count = (done: number, same: number) => ({ done, same, kept: 0, left: 0, failed: 0 });
+  assert.deepEqual(counts.slice(-2), [
+    { kind: "policy", ...count(3, 0), cannot: 1 },
+    { kind: "quota", ...count(1, 0), cannot: 0 },
+  ]);
+  const policyOf = async (image: string): Promise<unknown> =>
+    (await here.json<{ tagPolicy?: { immutableTags: string[] } }>("repos", "get", image)).tagPolicy?.immutableTags;
+  assert.deepEqual(await policyOf("acme/old/acme/app"), [String.raw`(?:v1\..*|v2\..*)`]);
+  assert.deepEqual(await policyOf("acme/old/acme/team/web"), [String.raw`(?:v1\..*|v2\..*)`, ".*"]);
+  assert.equal((await here.json<{ bytes: string }>("quotas", "get", "acme/old/acme")).bytes, "10737418240");
+  const again = await here.json<{ counts: object[] }>(...command, ...pull, "--policies", "--history");
+  assert.deepEqual(again.counts.slice(-2), [
+    { kind: "policy", ...count(0, 3), cannot: 1 },
+    { kind: "quota", ...count(0, 1), cannot: 0 },
+  ]);
+});
+
+test("Quay: the history of tags comes, deleted ones included, and what they pointed to can be pulled", async (t) => {
+  const { there, here } = await openPair(t);
+  await there.push("acme/app:1.0", 1);
+  await there.push("acme/app:1.0", 2);
+  await there.push("acme/app:soon", 2);
+  const second = (text: string): number => Date.parse(text) / 1000;
+  const soon = Math.floor(Date.now() / 1000) + 86_400;
+  const { url } = await startFakeQuay(t, there.url, {
+    "acme/app": [
+      { name: "1.0", start_ts: second("2024-02-01T00:00:00Z"), manifest_digest: BUILD[2] },
+      { name: "soon", start_ts: second("2024-05-01T00:00:00Z"), end_ts: soon, manifest_digest: BUILD[2] },
+      {
+        name: "1.0",
+        start_ts: second("2024-01-01T00:00:00Z"),
+        end_ts: second("2024-02-01T00:00:00Z"),
+        manifest_digest: BUILD[1],
+      },
+      {
+        name: "dead",
+        start_ts: second("2023-01-01T00:00:00Z"),
+        end_ts: second("2023-03-01T00:00:00Z"),
+        manifest_digest: BUILD[1],
+      },
+    ],
+    "acme/empty": [],
+  });
+  const items = await moveIn(here, ["quay", url, "--namespace", "acme"], "$oauthtoken");
+  assert.equal(
+    items.find(({ source }) => source === "acme/app:soon")?.why,
+    `ends there at ${new Date(soon * 1000).toISOString()}, and not here`,
+  );
+  assert.deepEqual(await movesOf(here, "acme/old/acme/app:1.0"), [
+    `2024-01-01T00:00:00.000Z import ${BUILD[1]}`,
+    `2024-02-01T00:00:00.000Z import ${BUILD[2]}`,
+  ]);
+  assert.deepEqual(await movesOf(here, "acme/old/acme/app:dead"), [
+    `2023-01-01T00:00:00.000Z import ${BUILD[1]}`,
+    "2023-03-01T00:00:00.000Z import ",
+  ]);
+  const apply = ["import-from", "quay", url, "--into", "acme/old", "--apply", "plan.json"];
+  await here.ok(...apply, "--history", "--finish", "--pull-username", "robot", "--pull-password-file", "password");
+  const { repos } = await here.json<{ repos: { name: string; syncConfig?: object }[] }>("repos", "list", "acme/old");
+  assert.deepEqual(
+    repos.map(({ name, syncConfig }) => [name, syncConfig]),
+    [
+      ["app", undefined],
+      ["empty", undefined],
+    ],
+  );
+  assert.match(await here.ok("images", "inspect", `acme/old/acme/app@${BUILD[1]}`, "-o", "json"), new RegExp(BUILD[1]));
+});
