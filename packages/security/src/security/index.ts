@@ -12,6 +12,7 @@ export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findin
 export { staleMessage } from "./coverage/messages.ts";
 export { libraryCoverage, spaceOfLibraries } from "./libraries/coverage.ts";
 export { stateOfImages } from "./coverage/index-knowledge.ts";
+export { findingDaysRetention, measureFindings } from "./finding-days/measure.ts";
 export { removeUnusedNotices } from "./findings/remove-notices.ts";
 export { startMatching } from "./findings/runner.ts";
 export { judgePromotion, readAhead } from "./gate/promotion.ts";

@@ -13,6 +13,8 @@ import { cleanUploads, type Collected, collectGarbage } from "@moorage/registry/
 import { endPullCoverage, measureUsage, statisticsRetention } from "@moorage/registry/registry";
 import {
   dueFeeds,
+  findingDaysRetention,
+  measureFindings,
   removedFeeds,
   removeFeeds,
   removeUnusedAttachments,
@@ -143,11 +145,13 @@ function jobsOf(deps: JobsDeps): Job[] {
           {
             name: "statistics",
             everyMs: HOUR_MS,
-            done: "groups measured, and old statistics of pulls removed",
+            done: "groups measured, findings counted, and old statistics removed",
             async run(signal: AbortSignal) {
               const { groups } = await measureUsage({ writer: transactor, reader, clock }, signal);
-              const retentionMs = config.pullsRetentionMs;
-              return { groups, ...(await statisticsRetention({ writer: transactor, clock, retentionMs }, signal)) };
+              await measureFindings({ writer: transactor, reader, clock }, signal);
+              const retention = { writer: transactor, clock, retentionMs: config.pullsRetentionMs };
+              const removed = await statisticsRetention(retention, signal);
+              return { groups, ...removed, ...(await findingDaysRetention(retention, signal)) };
             },
           },
         ]),
