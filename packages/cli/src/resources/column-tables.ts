@@ -479,6 +479,19 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     yes("WAITS", "waits"),
     text("DIGEST", "digest", WIDE),
   ],
+  // A day without a count has none.
+  findingDays: [
+    text("DAY", "day"),
+    count("CRITICAL", "open.critical"),
+    count("HIGH", "open.high"),
+    count("MEDIUM", "open.medium"),
+    count("LOW", "open.low"),
+    count("UNKNOWN IMAGES", "unknownImages"),
+    yes("INCOMPLETE", "incomplete"),
+    count("NEGLIGIBLE", "open.negligible", WIDE),
+    count("UNKNOWN", "open.unknown", WIDE),
+    time("COUNTED", "countTime", WIDE),
+  ],
   findings: [
     text("VULNERABILITY", "vulnerability"),
     SEVERITY,

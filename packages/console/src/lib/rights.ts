@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { type Capability, testCapabilities } from "../api/gen/iam.ts";
 import { query } from "../api/queries.ts";
 
@@ -14,8 +14,23 @@ export type Rights = (capability: Capability) => string | undefined;
 export function useRights(uid: string): Rights {
   const { data, isPending } = useQuery({ ...rightsQuery(uid), enabled: uid !== "" });
   return (capability) => {
-    if (isPending) return "Your permissions are being read";
+    if (isPending) return READING;
     if (data?.capabilities.includes(capability)) return undefined;
-    return `You need ${capability} here. Whoever may give roles on this group can give it to you.`;
+    return reasonOf(capability);
   };
 }
+
+/** As `useRights`, for what is shown of several places together: it is possible where it is in any of them. */
+export function useRightsInAny(uids: readonly string[]): Rights {
+  const answers = useQueries({ queries: uids.map(rightsQuery) });
+  return (capability) => {
+    if (answers.some(({ data }) => data?.capabilities.includes(capability))) return undefined;
+    if (answers.some(({ isPending }) => isPending)) return READING;
+    return reasonOf(capability);
+  };
+}
+
+const READING = "Your permissions are being read";
+
+const reasonOf = (capability: Capability): string =>
+  `You need ${capability} here. Whoever may give roles on this group can give it to you.`;

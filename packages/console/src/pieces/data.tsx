@@ -7,6 +7,7 @@ import { Button } from "../ui/button.tsx";
 import { Chips, PlatformChip, TagChip } from "../ui/chips.tsx";
 import type { Column } from "../ui/column.ts";
 import { Columns, SideFacts, SidePart } from "../ui/columns.tsx";
+import { DayChart } from "../ui/day-chart.tsx";
 import { DataTable } from "../ui/data-table.tsx";
 import { DigestChip } from "../ui/digest-chip.tsx";
 import { Empty } from "../ui/empty.tsx";
@@ -36,6 +37,22 @@ const LOOKS = [
 const NONE = { critical: 0, high: 0, medium: 0, low: 0, other: 0 };
 const SOME = { critical: 1, high: 4, medium: 14, low: 25, other: 0 };
 const ODD = { critical: 128, high: 0, medium: 1, low: 200, other: 2 };
+const SEVERITIES = [
+  { name: "Critical", tone: "critical" },
+  { name: "High", tone: "high" },
+  { name: "Medium", tone: "medium" },
+  { name: "Low", tone: "low" },
+] as const;
+const DAYS = Array.from({ length: 90 }, (_, at) => new Date(Date.UTC(2026, 7, 30 + at)).toISOString().slice(0, 10));
+const FINDING_DAYS = DAYS.map((day, at) => ({
+  day,
+  values: at < 20 || at === 50 ? undefined : [at > 70 ? 4 : 9, 37 - (at % 5), 128, 264 - at],
+}));
+const PULL_DAYS = DAYS.slice(60).map((day, at) => ({
+  day,
+  values: at < 3 ? undefined : [(at * 7_919) % 90_000],
+  ...(at === 3 && { note: "at least" }),
+}));
 const DIGEST = `sha256:${"8c80475fa9ba".repeat(5)}abcd`;
 const NAMES = ["Mira Okafor", "Jonas Lindqvist", "priya@acme.example", "Tomás Herrera", "lena", "Wei Chen"];
 const ROWS = Array.from({ length: 2_000 }, (_, at) => ({ id: String(at), name: `v${at}.${"0".repeat(at % 90)}` }));
@@ -71,6 +88,10 @@ export function DataPieces() {
         <SeverityBar counts={SOME} />
         <SeverityBar counts={ODD} />
         <SeverityBar counts={NONE} />
+      </Piece>
+      <Piece name="Values by day">
+        <DayChart label="Open findings" series={SEVERITIES} days={FINDING_DAYS} />
+        <DayChart label="Pulls" series={[{ name: "Pulls", tone: "accent" }]} days={PULL_DAYS} />
       </Piece>
       <Piece name="Badges">
         {LOOKS.map((look) => (

@@ -857,6 +857,23 @@ export const MIGRATIONS: Migration[] = [
     name: "from where moves of tags were imported",
     statements: [`alter table tag_history add column source text not null default ''`],
   },
+  {
+    version: 73,
+    name: "open findings of groups by day",
+    statements: [
+      // Each line of a notice has a package, the rank of its severity and a vulnerability, with a space between two.
+      `alter table finding_notices add column critical INT8 not null default 0`,
+      `alter table finding_notices add column high INT8 not null default 0`,
+      `alter table finding_notices add column medium INT8 not null default 0`,
+      `alter table finding_notices add column low INT8 not null default 0`,
+      `alter table finding_notices add column negligible INT8 not null default 0`,
+      `alter table finding_notices add column none INT8 not null default 0`,
+      `alter table finding_notices add column unknown INT8 not null default 0`,
+      `update finding_notices set critical = (length(open) - length(replace(open, ' 6 ', ''))) / 3, high = (length(open) - length(replace(open, ' 5 ', ''))) / 3, medium = (length(open) - length(replace(open, ' 4 ', ''))) / 3, low = (length(open) - length(replace(open, ' 3 ', ''))) / 3, negligible = (length(open) - length(replace(open, ' 2 ', ''))) / 3, none = (length(open) - length(replace(open, ' 1 ', ''))) / 3, unknown = (length(open) - length(replace(open, ' 0 ', ''))) / 3`,
+      `create table finding_days (grp KEY not null, day INT8 not null, critical INT8 not null, high INT8 not null, medium INT8 not null, low INT8 not null, negligible INT8 not null, none INT8 not null, unknown INT8 not null, unknown_images INT8 not null, at_least INT8 not null, time INT8 not null, primary key (grp, day)) WITHOUT_ROWID`,
+      `create index finding_days_day on finding_days (day, grp)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

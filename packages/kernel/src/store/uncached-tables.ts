@@ -51,6 +51,7 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "pull_counters",
   "pull_gaps",
   "usage_days",
+  "finding_days",
 ];
 
 // When content was last seen by somebody who may push. No answer depends on it, and none is cached for longer than it

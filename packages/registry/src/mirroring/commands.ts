@@ -253,7 +253,8 @@ export const followTag = command(
 );
 
 /** Whether the tag was last moved or deleted by somebody here, and the repo's source lets it stay so. */
-async function isKept(call: Call, { repo, sync }: MirrorPlace, tag: string): Promise<boolean> {
+async function isKept(call: Call, { repo, sync, upstream }: MirrorPlace, tag: string): Promise<boolean> {
+  if (upstream !== undefined) return false;
   if (syncSettings(sync === "" ? null : sync)?.keepsMoved !== true) return false;
   const [last] = await selectLastReason(call.tx, repo, tag);
   return last !== undefined && last.reason !== "mirror" && last.reason !== "import";

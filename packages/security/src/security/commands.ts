@@ -20,6 +20,7 @@ import {
 } from "./catalog/queue.ts";
 import { removeCatalog } from "./catalog/remove.ts";
 import { feedCommands } from "./feeds/commands.ts";
+import { expireFindingDays, writeFindingDays } from "./finding-days/measure.ts";
 import { findImages } from "./findings/find-images.ts";
 import { identifyArchives } from "./findings/identify-archives.ts";
 import { matchChanges } from "./findings/match-changes.ts";
@@ -51,6 +52,7 @@ export const securityCommands = [
   claimOutdated,
   claimScan,
   emitNotices,
+  expireFindingDays,
   failAttached,
   failCatalog,
   failScan,
@@ -77,5 +79,6 @@ export const securityCommands = [
   writeAttachedPart,
   writeAttachedStatements,
   writeCatalogPart,
+  writeFindingDays,
   writeScannedPart,
 ] as const;

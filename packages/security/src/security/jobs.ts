@@ -3,6 +3,7 @@ import { systemCallNow } from "@moorage/kernel/core/system-call";
 import { removeUnusedAttachments } from "./attached/remove.ts";
 import { removeUnusedCatalogs } from "./catalog/remove.ts";
 import { dueFeeds, removedFeeds, removeFeeds, updateDueFeeds } from "./feeds/due.ts";
+import { findingDaysRetention, measureFindings } from "./finding-days/measure.ts";
 import { removeUnusedNotices } from "./findings/remove-notices.ts";
 import { removeUnusedScans } from "./scanners/remove.ts";
 
@@ -10,7 +11,8 @@ import { removeUnusedScans } from "./scanners/remove.ts";
 // wakes the job.
 const FEEDS_EVERY_MS = 10_000;
 
-export function securityJobs({ transactor, reader, clock, log, config }: JobContext): Job[] {
+export function securityJobs(context: JobContext): Job[] {
+  const { transactor, reader, clock, log, config } = context;
   const feedDeps = { transactor, reader, clock, log };
   return [
     {
@@ -25,6 +27,8 @@ export function securityJobs({ transactor, reader, clock, log, config }: JobCont
         return { catalogs, attachments, scans };
       },
     },
+    // With a retention of zero there are no statistics.
+    ...(config.pullsRetentionMs === 0 ? [] : [findingDays(context)]),
     {
       name: "feeds",
       everyMs: Math.max(FEEDS_EVERY_MS, config.workPollMs),
@@ -37,4 +41,17 @@ export function securityJobs({ transactor, reader, clock, log, config }: JobCont
       },
     },
   ];
+}
+
+function findingDays({ transactor, reader, clock, config }: JobContext): Job {
+  const retention = { writer: transactor, clock, retentionMs: config.pullsRetentionMs };
+  return {
+    name: "finding-days",
+    everyMs: HOUR_MS,
+    done: "open findings of groups counted, and old counts removed",
+    async run(signal) {
+      const { groups } = await measureFindings({ writer: transactor, reader, clock }, signal);
+      return { groups, ...(await findingDaysRetention(retention, signal)) };
+    },
+  };
 }

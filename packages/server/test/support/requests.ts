@@ -455,6 +455,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(SbomsService.method.getAttachments, () => ({ repoUid: repo, digest }));
 
   add(FindingsService.method.listFindings, () => ({ uidp: { descendantsOf: group } }));
+  add(FindingsService.method.listFindingDays, () => ({ uidp: { descendantsOf: group } }));
   add(FindingsService.method.listUnknownImages, () => ({ uidp: { descendantsOf: group } }));
   add(FindingsService.method.getCoverage, () => ({ repoUid: repo, digest }));
 

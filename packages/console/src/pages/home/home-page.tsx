@@ -8,6 +8,7 @@ import { Page } from "../../ui/page.tsx";
 import { Panel, PanelBody } from "../../ui/panel.tsx";
 import { StatTile, StatTiles } from "../../ui/stat-tile.tsx";
 import { ecosystemWord } from "../packages/words.ts";
+import { FindingsOverTime, PullsOverTime } from "./charts.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import styles from "./home-page.module.css";
 import { organizationsQuery, packageCountsQuery, recentTagsQuery, storageQuery } from "./queries.ts";
@@ -15,6 +16,8 @@ import { RecentPushes } from "./recent-pushes.tsx";
 
 const route = getRouteApi("/shell/");
 const MAX_BARS = 5;
+/** In how many organizations the person's permissions are asked for. */
+const MAX_ASKED = 10;
 
 /** The start: how much there is, what was pushed last, and what takes up space. */
 export function HomePage() {
@@ -38,6 +41,12 @@ export function HomePage() {
     <Page title="Home" isTitleHidden>
       <Tiles rows={rows} isWhole={storage.data?.nextPageToken === ""} hasGroup={group !== undefined} />
       {isFresh && <FirstSteps organization={groups.find(({ uid }) => uid === group)?.name ?? groups[0]?.name ?? ""} />}
+      {tags.data && !isFresh && (
+        <div className={styles.columns}>
+          <FindingsOverTime group={group} />
+          <PullsOverTime group={group} organizations={groups.slice(0, MAX_ASKED).map(({ uid }) => uid)} />
+        </div>
+      )}
       <div className={styles.columns}>
         {!isFresh && <RecentPushes tags={tags.data?.tags} />}
         {rows !== undefined && rows.length > 0 && (

@@ -1,6 +1,7 @@
 import { listGroups } from "../../api/gen/iam.ts";
 import { getArtifactCount } from "../../api/gen/libraries.ts";
-import { listStorage, listTags } from "../../api/gen/registry.ts";
+import { listPulls, listStorage, listTags } from "../../api/gen/registry.ts";
+import { listFindingDays } from "../../api/gen/vulnerabilities.ts";
 import { query } from "../../api/queries.ts";
 
 const MAX_ORGANIZATIONS = 200;
@@ -26,3 +27,17 @@ export function recentTagsQuery(group: string | undefined) {
 
 /** How many packages there are of each ecosystem. */
 export const packageCountsQuery = query(getArtifactCount, {});
+
+/** The open findings of the last days, in an organization or in all. */
+export function findingDaysQuery(group: string | undefined) {
+  return query(listFindingDays, group === undefined ? {} : { uidp: { descendantsOf: group } });
+}
+
+/** The pulls of an organization, or of all, by day since the beginning of one. */
+export function pullDaysQuery(group: string | undefined, startTime: string) {
+  return query(listPulls, {
+    groupBy: ["PULL_GROUPING_DAY"],
+    startTime,
+    ...(group !== undefined && { uidp: { descendantsOf: group } }),
+  });
+}

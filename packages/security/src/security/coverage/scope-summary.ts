@@ -38,7 +38,30 @@ const SAMPLED = 100;
 
 /** Counts the images of the scope that tags point to and of which not all is known. */
 export async function unknownInScope(db: Database, scope: Scope): Promise<UnknownInScope> {
-  const found: UnknownInScope = { notRead: 0, noData: 0, isAtLeast: false, uncovered: [] };
+  const { notRead, noData, isAtLeast, uncovered } = await lookInScope(db, scope);
+  return { notRead: notRead.size, noData: noData.size, isAtLeast, uncovered };
+}
+
+/**
+ * The images of the scope that tags point to and of which not all is known, by `repo digest`. `isAtLeast`: not all that
+ * may be unknown was looked at.
+ */
+export async function unknownImagesIn(
+  db: Database,
+  scope: Scope,
+): Promise<{ names: ReadonlySet<string>; isAtLeast: boolean }> {
+  const { notRead, noData, isAtLeast } = await lookInScope(db, scope);
+  return { names: notRead.union(noData), isAtLeast };
+}
+
+/** The images by their names: each is in one of the two sets. */
+interface LookedAt extends Omit<UnknownInScope, "notRead" | "noData"> {
+  notRead: Set<string>;
+  noData: Set<string>;
+}
+
+async function lookInScope(db: Database, scope: Scope): Promise<LookedAt> {
+  const found: LookedAt = { notRead: new Set(), noData: new Set(), isAtLeast: false, uncovered: [] };
   if (scope.roots.length === 0) return found;
   const turn = createTurns();
   const look = async (digests: readonly string[], isOfLayers = false): Promise<Set<string>> => {
@@ -53,17 +76,16 @@ export async function unknownInScope(db: Database, scope: Scope): Promise<Unknow
     }
     return names;
   };
-  const notRead = await look(await digestsNotRead(db), true);
+  const { notRead, noData } = found;
+  for (const name of await look(await digestsNotRead(db), true)) notRead.add(name);
   for (const name of await look(await digestsNotMatched(db))) notRead.add(name);
-  const noData = new Set<string>();
   for (const { ecosystem, state, preset } of await ecosystemsNotKnown(db)) {
     const names = await look(await digestsOf(db, ecosystem));
     for (const name of names) (state === "waiting" ? notRead : noData).add(name);
     if (state === "none" && names.size > 0)
       found.uncovered.push({ ecosystem: nameOfEcosystem(ecosystem), images: names.size, preset });
   }
-  found.notRead = notRead.size;
-  found.noData = [...noData].filter((name) => !notRead.has(name)).length;
+  for (const name of notRead) noData.delete(name);
   found.uncovered.sort((a, b) => b.images - a.images || (a.ecosystem < b.ecosystem ? -1 : 1));
   return found;
 }

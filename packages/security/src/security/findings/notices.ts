@@ -7,7 +7,7 @@ import { withBarePlus } from "@moorage/kernel/lib/purls";
 import { civilTime } from "@moorage/kernel/lib/timestamps";
 import { parentOf } from "@moorage/kernel/lib/uid";
 import type { Database } from "@moorage/kernel/store";
-import { type Severity, SEVERITIES } from "../records/severities.ts";
+import { type Severity, SEVERITIES, type SeverityCounts } from "../records/severities.ts";
 import type { ImageName } from "../images/images.ts";
 import type { ImageFinding } from "./read.ts";
 
@@ -34,6 +34,9 @@ export interface Notice extends ImageName {
   reason: string;
   /** What is open now, as it is stored. */
   open: string;
+  /** Whether that is noted already. */
+  isNoted: boolean;
+  counts: SeverityCounts;
   count: number;
   opened: Noted[];
   closed: Noted[];
@@ -47,7 +50,7 @@ const NAMED = 20;
 export function differences(
   emitted: string,
   findings: readonly ImageFinding[],
-): Pick<Notice, "open" | "count" | "opened" | "closed"> {
+): Pick<Notice, "open" | "isNoted" | "counts" | "count" | "opened" | "closed"> {
   const before = new Map(linesOf(emitted).map((noted) => [keyOf(noted.package, noted.vulnerability), noted]));
   const left = new Set(before.keys());
   const opened: Noted[] = [];
@@ -63,7 +66,8 @@ export function differences(
     for (const name of names) left.delete(name);
   }
   const closed = [...left].flatMap((key) => before.get(key) ?? []);
-  return { open: textOf(open), count: open.length, opened, closed };
+  const text = textOf(open);
+  return { open: text, isNoted: text === emitted, counts: countsOf(open), count: open.length, opened, closed };
 }
 
 const keyOf = (held: string, vulnerability: string): string => `${held} ${vulnerability}`;
@@ -100,19 +104,21 @@ export const emitNotices = command(
 
 async function emitNotice(call: Call, notice: Notice): Promise<number> {
   const { tx, nowMs } = call;
-  const { repo, digest, mark, isKnown, open, opened, closed } = notice;
+  const { repo, digest, mark, isKnown, open, isNoted, counts, opened, closed } = notice;
   const { numDeletedRows } = await tx
     .deleteFrom("finding_checks")
     .where("digest", "=", digest)
     .where("repo", "=", repo)
     .where("mark", "=", mark)
     .executeTakeFirst();
-  if (numDeletedRows === 0n || !isKnown || (opened.length === 0 && closed.length === 0)) return 0;
+  // What has got another severity is no event.
+  if (numDeletedRows === 0n || !isKnown || isNoted) return 0;
   await tx
     .insertInto("finding_notices")
-    .values({ repo, digest, open, update_time: nowMs })
-    .onConflict((conflict) => conflict.columns(["repo", "digest"]).doUpdateSet({ open, update_time: nowMs }))
+    .values({ repo, digest, open, ...counts, update_time: nowMs })
+    .onConflict((conflict) => conflict.columns(["repo", "digest"]).doUpdateSet({ open, ...counts, update_time: nowMs }))
     .execute();
+  if (opened.length === 0 && closed.length === 0) return 0;
   const repository = await pathOf(tx, repo);
   const emit = (type: string, changed: readonly Noted[]): void =>
     void call.emit(FindingsChangeSchema, {
@@ -142,20 +148,24 @@ function summaryOf(changed: readonly Noted[]) {
     (a, b) =>
       SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity) || (a.vulnerability < b.vulnerability ? -1 : 1),
   );
-  const count = (severity: Severity): number => changed.filter((each) => each.severity === severity).length;
   return {
     findings: changed.length,
-    severities: {
-      critical: count("CRITICAL"),
-      high: count("HIGH"),
-      medium: count("MEDIUM"),
-      low: count("LOW"),
-      negligible: count("NEGLIGIBLE"),
-      none: count("NONE"),
-      unknown: count("UNKNOWN"),
-    },
+    severities: countsOf(changed),
     worst: FindingSeverity[worstFirst[0]?.severity ?? "UNKNOWN"],
     vulnerabilities: [...new Set(worstFirst.map(({ vulnerability }) => vulnerability))].slice(0, NAMED),
+  };
+}
+
+function countsOf(all: readonly Noted[]): SeverityCounts {
+  const count = (severity: Severity): number => all.filter((each) => each.severity === severity).length;
+  return {
+    critical: count("CRITICAL"),
+    high: count("HIGH"),
+    medium: count("MEDIUM"),
+    low: count("LOW"),
+    negligible: count("NEGLIGIBLE"),
+    none: count("NONE"),
+    unknown: count("UNKNOWN"),
   };
 }
 

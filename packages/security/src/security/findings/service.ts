@@ -25,6 +25,7 @@ import { isWithin } from "@moorage/kernel/lib/uid";
 import { repoOfReport, repos } from "@moorage/registry/registry";
 import type { AdvisoryDecision } from "./decisions.ts";
 import { knowledgeBehind, leastKnown, type PlatformKnowledge } from "../coverage/index-knowledge.ts";
+import { listFindingDays } from "../finding-days/list.ts";
 import { listUnknownImages } from "../coverage/list-unknown.ts";
 import { coverageMessage, staleMessage, unknownImageMessage, unknownMessage } from "../coverage/messages.ts";
 import { type Uncompared, uncomparedIn } from "../coverage/uncompared-packages.ts";
@@ -66,6 +67,9 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
       if (request.pageToken !== "") return { findings, nextPageToken };
       const platforms = await platformsNamed(call, images.named ?? []);
       return { findings, nextPageToken, platforms, ...(await knownOf(call, images)) };
+    },
+    async listFindingDays(call, request) {
+      return { days: await listFindingDays(call, request) };
     },
     async listUnknownImages(call, request) {
       validate(ListUnknownImagesRequestSchema, request);

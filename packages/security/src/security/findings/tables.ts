@@ -1,4 +1,5 @@
 import { declareTables } from "@moorage/kernel/store";
+import type { SeverityCounts } from "../records/severities.ts";
 
 declare module "@moorage/kernel/store/tables" {
   interface Tables {
@@ -41,8 +42,16 @@ declare module "@moorage/kernel/store/tables" {
      * so that who has looked at an image ends only the wait that it saw.
      */
     finding_checks: { digest: string; repo: string; mark: string; create_time: number };
-    /** The findings of an image that were open when events of it were emitted last, as `differences` writes them. */
-    finding_notices: { repo: string; digest: string; open: string; update_time: number };
+    /**
+     * The findings of an image that were open when it was looked at last, as `differences` writes them, and how many
+     * there are of each severity.
+     */
+    finding_notices: { repo: string; digest: string; open: string; update_time: number } & SeverityCounts;
+    /**
+     * How many findings were open in a group with all below it when they were counted last on a day, which is in days
+     * since 1970. `at_least`: 1 when there may be more `unknown_images`. `time`: when, in milliseconds since 1970.
+     */
+    finding_days: { grp: string; day: number; unknown_images: number; at_least: number; time: number } & SeverityCounts;
     /**
      * How far the comparison of packages and records has come. `changes`: up to this change number, and in `position`
      * (JSON, or empty) up to where in the next one; `packages`: `position` is that in the package whose comparison
@@ -58,5 +67,6 @@ export const FINDING_TABLES = declareTables({
   finding_causes: { key: ["id"] },
   finding_checks: { key: ["digest", "repo"] },
   finding_notices: { key: ["repo", "digest"], weight: "length(open)" },
+  finding_days: { key: ["grp", "day"] },
   matching: { key: ["name"] },
 });

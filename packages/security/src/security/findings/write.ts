@@ -53,7 +53,12 @@ export async function writeFindings(
     const before = open.get(pairKey(id, record.feed, record.id));
     const hit = hitOf(record.affects, lookups.get(id) ?? []);
     const after = hit === undefined ? undefined : contentOf(hit);
-    if (before === undefined ? after === undefined : isSame(before, after)) continue;
+    if (before === undefined ? after === undefined : isSame(before, after)) {
+      // It may be of another severity now, by which the open findings of images are counted.
+      if (before !== undefined && before.change !== record.change && Number(before.modified) !== record.modified)
+        changed.add(id);
+      continue;
+    }
     changed.add(id);
     if (before !== undefined) ended.set(record, [...(ended.get(record) ?? []), id]);
     if (after !== undefined)

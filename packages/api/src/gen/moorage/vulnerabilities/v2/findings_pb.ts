@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/vulnerabilities/v2/findings.proto.
  */
 export const file_moorage_vulnerabilities_v2_findings: GenFile = /*@__PURE__*/
-  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIi0ggKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCRJJCg5jb250cmFkaWN0aW9ucxjqByADKAsyMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nQ29udHJhZGljdGlvbhJFCgxyZW1lZGlhdGlvbnMY6wcgAygLMi4ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1JlbWVkaWF0aW9uEhMKCnRhZ3NfdG90YWwY7AcgASgFEhEKCHBsYXRmb3JtGO0HIAEoCUIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSJ0ChJGaW5kaW5nUmVtZWRpYXRpb24SEAoIY2F0ZWdvcnkYASABKAkSDwoHZGV0YWlscxgCIAEoCRILCgN1cmwYAyABKAkSEAoIZG9jdW1lbnQYBCABKAkSDgoGc291cmNlGAUgASgJEgwKBGZlZWQYBiABKAkiOAoURmluZGluZ0NvbnRyYWRpY3Rpb24SDgoGc291cmNlGAEgASgJEhAKCHZlcnNpb25zGAIgAygJIqEBCgxGaW5kaW5nQ2xhaW0SDgoGc3RhdHVzGAEgASgJEhUKDWp1c3RpZmljYXRpb24YAiABKAkSDgoGaW1wYWN0GAMgASgJEhAKCGRvY3VtZW50GAQgASgJEg4KBmF1dGhvchgFIAEoCRIOCgZzb3VyY2UYBiABKAkSKAoEdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1AEKD0ZpbmRpbmdEZWNpc2lvbhIQCghhZHZpc29yeRgBIAEoCRITCgthZHZpc29yeV9pZBgCIAEoCRI5CgR0eXBlGAMgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRXZlbnRUeXBlRmlsdGVyEhUKDWp1c3RpZmljYXRpb24YBCABKAkSEAoIdmVyc2lvbnMYBSADKAkSDAoEbm90ZRgGIAEoCRIoCgR0aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKjAQoQRmluZGluZ1N0YXRlbWVudBIVCg1qdXN0aWZpY2F0aW9uGAEgASgJEg4KBmltcGFjdBgCIAEoCRIQCghkb2N1bWVudBgDIAEoCRIOCgZhdXRob3IYBCABKAkSDgoGc291cmNlGAUgASgJEigKBHRpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGZlZWQYByABKAkiagoORmluZGluZ1BhY2thZ2USDAoEcHVybBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLc291cmNlX25hbWUYBCABKAkSFgoOc291cmNlX3ZlcnNpb24YBSABKAkiLgoPRmluZGluZ0xvY2F0aW9uEg0KBWxheWVyGAEgASgJEgwKBHBhdGgYAiABKAkinwEKDUZpbmRpbmdSZWNvcmQSDAoEZmVlZBgBIAEoCRIKCgJpZBgCIAEoCRIPCgdsaWNlbmNlGAMgASgJEhQKDGZpeF92ZXJzaW9ucxgEIAMoCRIeChZsYXN0X2FmZmVjdGVkX3ZlcnNpb25zGAUgAygJEi0KCW9wZW5fdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAilAQKE0xpc3RGaW5kaW5nc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEcmVwbxgCIAEoCRILCgN0YWcYAyABKAkScwoGZGlnZXN0GAQgASgJQmPyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SHwoPdnVsbmVyYWJpbGl0aWVzGAUgAygJQgbyuxgCEGQSGAoIcGFja2FnZXMYBiADKAlCBvK7GAIQZBJBCgxtaW5fc2V2ZXJpdHkYByABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU2V2ZXJpdHkSEAoDa2V2GAggASgISACIAQESFAoHZml4YWJsZRgJIAEoCEgBiAEBEjcKBXN0YXRlGAogASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEikKBWFzX29mGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYHiABKAUSEgoKcGFnZV90b2tlbhgfIAEoCUIGCgRfa2V2QgoKCF9maXhhYmxlIpYDChRMaXN0RmluZGluZ3NSZXNwb25zZRI1CghmaW5kaW5ncxgBIAMoCzIjLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEkQKDnVua25vd25faW1hZ2VzGOgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVua25vd25GaW5kaW5ncxI6CgVzdGF0ZRjpByABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRI7CgtzdGFsZV9mZWVkcxjqByADKAsyJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5TdGFsZUZlZWQSEgoJcGxhdGZvcm1zGOsHIAMoCRJECg91bmtub3duX3N1bW1hcnkY7AcgASgLMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVW5rbm93blN1bW1hcnkSFQoMbm90X2NvbXBhcmVkGO0HIAEoBSKFAQoOVW5rbm93blN1bW1hcnkSEAoIbm90X3JlYWQYASABKAUSDwoHbm9fZGF0YRgCIAEoBRIQCghhdF9sZWFzdBgDIAEoCBI+Cgl1bmNvdmVyZWQYBCADKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbmNvdmVyZWRJbWFnZXMiRAoPVW5jb3ZlcmVkSW1hZ2VzEhEKCWVjb3N5c3RlbRgBIAEoCRIOCgZpbWFnZXMYAiABKAUSDgoGcHJlc2V0GAMgASgJIrQBChhMaXN0VW5rbm93bkltYWdlc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEcmVwbxgCIAEoCRI5CgVzdGF0ZRgDIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEhEKCXBhZ2Vfc2l6ZRgeIAEoBRISCgpwYWdlX3Rva2VuGB8gASgJInwKGUxpc3RVbmtub3duSW1hZ2VzUmVzcG9uc2USRgoOdW5rbm93bl9pbWFnZXMYASADKAsyLi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Vbmtub3duSW1hZ2VPZlJlcG8SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIqwBChJVbmtub3duSW1hZ2VPZlJlcG8SDAoEcmVwbxgBIAEoCRIOCgZkaWdlc3QYAiABKAkSDAoEdGFncxgDIAMoCRIQCghwbGF0Zm9ybRgEIAEoCRI5CgVzdGF0ZRgFIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEg4KBnJlYXNvbhgGIAEoCRINCgV3YWl0cxgHIAEoCCJ4CglTdGFsZUZlZWQSDAoEZmVlZBgBIAEoCRIwCgxzdWNjZXNzX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKCGludGVydmFsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIlcKEVVuY292ZXJlZFBhY2thZ2VzEhEKCWVjb3N5c3RlbRgBIAEoCRIQCghwYWNrYWdlcxgCIAEoBRIOCgZwcmVzZXQYAyABKAkSDQoFZmVlZHMYBCADKAkibwoPQ292ZXJlZFBhY2thZ2VzEhEKCWVjb3N5c3RlbRgBIAEoCRIQCghwYWNrYWdlcxgCIAEoBRI3CgVmZWVkcxgDIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkNvdmVyaW5nRmVlZCJwCgxDb3ZlcmluZ0ZlZWQSDAoEZmVlZBgBIAEoCRIUCgdyZWNvcmRzGAIgASgDSACIAQESMAoMc3VjY2Vzc190aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIKCghfcmVjb3JkcyLlAQoPVW5rbm93bkZpbmRpbmdzEg4KBmRpZ2VzdBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIOCgZyZWFzb24YAyABKAkSDQoFd2FpdHMYBCABKAgSOQoFc3RhdGUYBSABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRJACgl1bmNvdmVyZWQYBiADKAsyLS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbmNvdmVyZWRQYWNrYWdlcxIUCgx1bnJlYWRfZmlsZXMYByABKAUiowEKEkdldENvdmVyYWdlUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEnYKBmRpZ2VzdBgCIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+IrwBCghDb3ZlcmFnZRI5CgVzdGF0ZRgBIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEjkKBmltYWdlcxgCIAMoCzIpLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkltYWdlQ292ZXJhZ2USOgoLc3RhbGVfZmVlZHMYAyADKAsyJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5TdGFsZUZlZWQizgMKDUltYWdlQ292ZXJhZ2USDgoGZGlnZXN0GAEgASgJEhAKCHBsYXRmb3JtGAIgASgJEjkKBXN0YXRlGAMgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSDgoGcmVhc29uGAQgASgJEg0KBXdhaXRzGAUgASgIEhAKCHBhY2thZ2VzGAYgASgFEkAKCXVuY292ZXJlZBgHIAMoCzItLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVuY292ZXJlZFBhY2thZ2VzEhQKDHVucmVhZF9maWxlcxgIIAEoBRI1CgVmaWxlcxgJIAMoCzImLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVucmVhZEZpbGUSFAoMbm90X2NvbXBhcmVkGAogASgFEkwKFXBhY2thZ2VzX25vdF9jb21wYXJlZBgLIAMoCzItLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVuY29tcGFyZWRQYWNrYWdlEjwKB2NvdmVyZWQYDCADKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Db3ZlcmVkUGFja2FnZXMiMgoRVW5jb21wYXJlZFBhY2thZ2USDAoEcHVybBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJIjkKClVucmVhZEZpbGUSDAoEcGF0aBgBIAEoCRINCgVsYXllchgCIAEoCRIOCgZyZWFzb24YAyABKAkqqwEKDktub3dsZWRnZVN0YXRlEh8KG0tOT1dMRURHRV9TVEFURV9VTlNQRUNJRklFRBAAEioKGEtOT1dMRURHRV9TVEFURV9OT1RfUkVBRBABGgySvRgITk9UX1JFQUQSKAoXS05PV0xFREdFX1NUQVRFX05PX0RBVEEQAhoLkr0YB05PX0RBVEESIgoUS05PV0xFREdFX1NUQVRFX1JFQUQQAxoIkr0YBFJFQUQq0gIKD0ZpbmRpbmdTZXZlcml0eRIgChxGSU5ESU5HX1NFVkVSSVRZX1VOU1BFQ0lGSUVEEAASKQoYRklORElOR19TRVZFUklUWV9VTktOT1dOEAEaC5K9GAdVTktOT1dOEiMKFUZJTkRJTkdfU0VWRVJJVFlfTk9ORRACGgiSvRgETk9ORRIvChtGSU5ESU5HX1NFVkVSSVRZX05FR0xJR0lCTEUQAxoOkr0YCk5FR0xJR0lCTEUSIQoURklORElOR19TRVZFUklUWV9MT1cQBBoHkr0YA0xPVxInChdGSU5ESU5HX1NFVkVSSVRZX01FRElVTRAFGgqSvRgGTUVESVVNEiMKFUZJTkRJTkdfU0VWRVJJVFlfSElHSBAGGgiSvRgESElHSBIrChlGSU5ESU5HX1NFVkVSSVRZX0NSSVRJQ0FMEAcaDJK9GAhDUklUSUNBTCp1CgxGaW5kaW5nU3RhdGUSHQoZRklORElOR19TVEFURV9VTlNQRUNJRklFRBAAEiAKEkZJTkRJTkdfU1RBVEVfT1BFThABGgiSvRgET1BFThIkChRGSU5ESU5HX1NUQVRFX0NMT1NFRBACGgqSvRgGQ0xPU0VEKpMBCghGaXhTdGF0ZRIZChVGSVhfU1RBVEVfVU5TUEVDSUZJRUQQABIeCg9GSVhfU1RBVEVfRklYRUQQARoJkr0YBUZJWEVEEiYKE0ZJWF9TVEFURV9OT1RfRklYRUQQAhoNkr0YCU5PVF9GSVhFRBIkChJGSVhfU1RBVEVfV09OVF9GSVgQAxoMkr0YCFdPTlRfRklYMoAFCg9GaW5kaW5nc1NlcnZpY2USyAEKDExpc3RGaW5kaW5ncxIvLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RGaW5kaW5nc1JlcXVlc3QaMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0RmluZGluZ3NSZXNwb25zZSJVorsYCBoGxQzNDM8MqLsYAbq7GB0iG1Z1bG5lcmFiaWxpdGllcyBvZiBhbiBpbWFnZYLT5JMCHhIcL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncxK7AQoRTGlzdFVua25vd25JbWFnZXMSNC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0VW5rbm93bkltYWdlc1JlcXVlc3QaNS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0VW5rbm93bkltYWdlc1Jlc3BvbnNlIjmiuxgIGgbFDM0MzwyouxgBgtPkkwIjEiEvdnVsbmVyYWJpbGl0aWVzL3YyL3Vua25vd25JbWFnZXMS4wEKC0dldENvdmVyYWdlEi4ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuR2V0Q292ZXJhZ2VSZXF1ZXN0GiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuQ292ZXJhZ2UifqK7GC0aBMUMzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwJDEkEvdnVsbmVyYWJpbGl0aWVzL3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9jb3ZlcmFnZWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
+  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIi0ggKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCRJJCg5jb250cmFkaWN0aW9ucxjqByADKAsyMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nQ29udHJhZGljdGlvbhJFCgxyZW1lZGlhdGlvbnMY6wcgAygLMi4ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1JlbWVkaWF0aW9uEhMKCnRhZ3NfdG90YWwY7AcgASgFEhEKCHBsYXRmb3JtGO0HIAEoCUIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSJ0ChJGaW5kaW5nUmVtZWRpYXRpb24SEAoIY2F0ZWdvcnkYASABKAkSDwoHZGV0YWlscxgCIAEoCRILCgN1cmwYAyABKAkSEAoIZG9jdW1lbnQYBCABKAkSDgoGc291cmNlGAUgASgJEgwKBGZlZWQYBiABKAkiOAoURmluZGluZ0NvbnRyYWRpY3Rpb24SDgoGc291cmNlGAEgASgJEhAKCHZlcnNpb25zGAIgAygJIqEBCgxGaW5kaW5nQ2xhaW0SDgoGc3RhdHVzGAEgASgJEhUKDWp1c3RpZmljYXRpb24YAiABKAkSDgoGaW1wYWN0GAMgASgJEhAKCGRvY3VtZW50GAQgASgJEg4KBmF1dGhvchgFIAEoCRIOCgZzb3VyY2UYBiABKAkSKAoEdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1AEKD0ZpbmRpbmdEZWNpc2lvbhIQCghhZHZpc29yeRgBIAEoCRITCgthZHZpc29yeV9pZBgCIAEoCRI5CgR0eXBlGAMgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRXZlbnRUeXBlRmlsdGVyEhUKDWp1c3RpZmljYXRpb24YBCABKAkSEAoIdmVyc2lvbnMYBSADKAkSDAoEbm90ZRgGIAEoCRIoCgR0aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKjAQoQRmluZGluZ1N0YXRlbWVudBIVCg1qdXN0aWZpY2F0aW9uGAEgASgJEg4KBmltcGFjdBgCIAEoCRIQCghkb2N1bWVudBgDIAEoCRIOCgZhdXRob3IYBCABKAkSDgoGc291cmNlGAUgASgJEigKBHRpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGZlZWQYByABKAkiagoORmluZGluZ1BhY2thZ2USDAoEcHVybBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLc291cmNlX25hbWUYBCABKAkSFgoOc291cmNlX3ZlcnNpb24YBSABKAkiLgoPRmluZGluZ0xvY2F0aW9uEg0KBWxheWVyGAEgASgJEgwKBHBhdGgYAiABKAkinwEKDUZpbmRpbmdSZWNvcmQSDAoEZmVlZBgBIAEoCRIKCgJpZBgCIAEoCRIPCgdsaWNlbmNlGAMgASgJEhQKDGZpeF92ZXJzaW9ucxgEIAMoCRIeChZsYXN0X2FmZmVjdGVkX3ZlcnNpb25zGAUgAygJEi0KCW9wZW5fdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAioAEKFkxpc3RGaW5kaW5nRGF5c1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISLgoKc3RhcnRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIk8KF0xpc3RGaW5kaW5nRGF5c1Jlc3BvbnNlEjQKBGRheXMYASADKAsyJi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGF5ItYBCgpGaW5kaW5nRGF5EgsKA2RheRgBIAEoCRI8CgRvcGVuGAIgASgLMikubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ0NvdW50c0gAiAEBEi4KCmNvdW50X3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnVua25vd25faW1hZ2VzGAQgASgFEhgKEHVua25vd25fYXRfbGVhc3QYBSABKAgSEgoKaW5jb21wbGV0ZRgGIAEoCEIHCgVfb3BlbiJ/Cg1GaW5kaW5nQ291bnRzEhAKCGNyaXRpY2FsGAEgASgDEgwKBGhpZ2gYAiABKAMSDgoGbWVkaXVtGAMgASgDEgsKA2xvdxgEIAEoAxISCgpuZWdsaWdpYmxlGAUgASgDEgwKBG5vbmUYBiABKAMSDwoHdW5rbm93bhgHIAEoAyKUBAoTTGlzdEZpbmRpbmdzUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIMCgRyZXBvGAIgASgJEgsKA3RhZxgDIAEoCRJzCgZkaWdlc3QYBCABKAlCY/K7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIfCg92dWxuZXJhYmlsaXRpZXMYBSADKAlCBvK7GAIQZBIYCghwYWNrYWdlcxgGIAMoCUIG8rsYAhBkEkEKDG1pbl9zZXZlcml0eRgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIQCgNrZXYYCCABKAhIAIgBARIUCgdmaXhhYmxlGAkgASgISAGIAQESNwoFc3RhdGUYCiABKA4yKC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU3RhdGUSKQoFYXNfb2YYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgeIAEoBRISCgpwYWdlX3Rva2VuGB8gASgJQgYKBF9rZXZCCgoIX2ZpeGFibGUilgMKFExpc3RGaW5kaW5nc1Jlc3BvbnNlEjUKCGZpbmRpbmdzGAEgAygLMiMubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSRAoOdW5rbm93bl9pbWFnZXMY6AcgAygLMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVW5rbm93bkZpbmRpbmdzEjoKBXN0YXRlGOkHIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEjsKC3N0YWxlX2ZlZWRzGOoHIAMoCzIlLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlN0YWxlRmVlZBISCglwbGF0Zm9ybXMY6wcgAygJEkQKD3Vua25vd25fc3VtbWFyeRjsByABKAsyKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Vbmtub3duU3VtbWFyeRIVCgxub3RfY29tcGFyZWQY7QcgASgFIoUBCg5Vbmtub3duU3VtbWFyeRIQCghub3RfcmVhZBgBIAEoBRIPCgdub19kYXRhGAIgASgFEhAKCGF0X2xlYXN0GAMgASgIEj4KCXVuY292ZXJlZBgEIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVuY292ZXJlZEltYWdlcyJECg9VbmNvdmVyZWRJbWFnZXMSEQoJZWNvc3lzdGVtGAEgASgJEg4KBmltYWdlcxgCIAEoBRIOCgZwcmVzZXQYAyABKAkitAEKGExpc3RVbmtub3duSW1hZ2VzUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIMCgRyZXBvGAIgASgJEjkKBXN0YXRlGAMgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSEQoJcGFnZV9zaXplGB4gASgFEhIKCnBhZ2VfdG9rZW4YHyABKAkifAoZTGlzdFVua25vd25JbWFnZXNSZXNwb25zZRJGCg51bmtub3duX2ltYWdlcxgBIAMoCzIuLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVua25vd25JbWFnZU9mUmVwbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkirAEKElVua25vd25JbWFnZU9mUmVwbxIMCgRyZXBvGAEgASgJEg4KBmRpZ2VzdBgCIAEoCRIMCgR0YWdzGAMgAygJEhAKCHBsYXRmb3JtGAQgASgJEjkKBXN0YXRlGAUgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSDgoGcmVhc29uGAYgASgJEg0KBXdhaXRzGAcgASgIIngKCVN0YWxlRmVlZBIMCgRmZWVkGAEgASgJEjAKDHN1Y2Nlc3NfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoIaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iVwoRVW5jb3ZlcmVkUGFja2FnZXMSEQoJZWNvc3lzdGVtGAEgASgJEhAKCHBhY2thZ2VzGAIgASgFEg4KBnByZXNldBgDIAEoCRINCgVmZWVkcxgEIAMoCSJvCg9Db3ZlcmVkUGFja2FnZXMSEQoJZWNvc3lzdGVtGAEgASgJEhAKCHBhY2thZ2VzGAIgASgFEjcKBWZlZWRzGAMgAygLMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuQ292ZXJpbmdGZWVkInAKDENvdmVyaW5nRmVlZBIMCgRmZWVkGAEgASgJEhQKB3JlY29yZHMYAiABKANIAIgBARIwCgxzdWNjZXNzX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgoKCF9yZWNvcmRzIuUBCg9Vbmtub3duRmluZGluZ3MSDgoGZGlnZXN0GAEgASgJEhAKCHBsYXRmb3JtGAIgASgJEg4KBnJlYXNvbhgDIAEoCRINCgV3YWl0cxgEIAEoCBI5CgVzdGF0ZRgFIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEkAKCXVuY292ZXJlZBgGIAMoCzItLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVuY292ZXJlZFBhY2thZ2VzEhQKDHVucmVhZF9maWxlcxgHIAEoBSKjAQoSR2V0Q292ZXJhZ2VSZXF1ZXN0EhUKCHJlcG9fdWlkGAEgASgJQgPgQQISdgoGZGlnZXN0GAIgASgJQmbgQQLyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4ivAEKCENvdmVyYWdlEjkKBXN0YXRlGAEgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSOQoGaW1hZ2VzGAIgAygLMikubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuSW1hZ2VDb3ZlcmFnZRI6CgtzdGFsZV9mZWVkcxgDIAMoCzIlLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlN0YWxlRmVlZCLOAwoNSW1hZ2VDb3ZlcmFnZRIOCgZkaWdlc3QYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSOQoFc3RhdGUYAyABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRIOCgZyZWFzb24YBCABKAkSDQoFd2FpdHMYBSABKAgSEAoIcGFja2FnZXMYBiABKAUSQAoJdW5jb3ZlcmVkGAcgAygLMi0ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVW5jb3ZlcmVkUGFja2FnZXMSFAoMdW5yZWFkX2ZpbGVzGAggASgFEjUKBWZpbGVzGAkgAygLMiYubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVW5yZWFkRmlsZRIUCgxub3RfY29tcGFyZWQYCiABKAUSTAoVcGFja2FnZXNfbm90X2NvbXBhcmVkGAsgAygLMi0ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVW5jb21wYXJlZFBhY2thZ2USPAoHY292ZXJlZBgMIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkNvdmVyZWRQYWNrYWdlcyIyChFVbmNvbXBhcmVkUGFja2FnZRIMCgRwdXJsGAEgASgJEg8KB3ZlcnNpb24YAiABKAkiOQoKVW5yZWFkRmlsZRIMCgRwYXRoGAEgASgJEg0KBWxheWVyGAIgASgJEg4KBnJlYXNvbhgDIAEoCSqrAQoOS25vd2xlZGdlU3RhdGUSHwobS05PV0xFREdFX1NUQVRFX1VOU1BFQ0lGSUVEEAASKgoYS05PV0xFREdFX1NUQVRFX05PVF9SRUFEEAEaDJK9GAhOT1RfUkVBRBIoChdLTk9XTEVER0VfU1RBVEVfTk9fREFUQRACGguSvRgHTk9fREFUQRIiChRLTk9XTEVER0VfU1RBVEVfUkVBRBADGgiSvRgEUkVBRCrSAgoPRmluZGluZ1NldmVyaXR5EiAKHEZJTkRJTkdfU0VWRVJJVFlfVU5TUEVDSUZJRUQQABIpChhGSU5ESU5HX1NFVkVSSVRZX1VOS05PV04QARoLkr0YB1VOS05PV04SIwoVRklORElOR19TRVZFUklUWV9OT05FEAIaCJK9GAROT05FEi8KG0ZJTkRJTkdfU0VWRVJJVFlfTkVHTElHSUJMRRADGg6SvRgKTkVHTElHSUJMRRIhChRGSU5ESU5HX1NFVkVSSVRZX0xPVxAEGgeSvRgDTE9XEicKF0ZJTkRJTkdfU0VWRVJJVFlfTUVESVVNEAUaCpK9GAZNRURJVU0SIwoVRklORElOR19TRVZFUklUWV9ISUdIEAYaCJK9GARISUdIEisKGUZJTkRJTkdfU0VWRVJJVFlfQ1JJVElDQUwQBxoMkr0YCENSSVRJQ0FMKnUKDEZpbmRpbmdTdGF0ZRIdChlGSU5ESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASIAoSRklORElOR19TVEFURV9PUEVOEAEaCJK9GARPUEVOEiQKFEZJTkRJTkdfU1RBVEVfQ0xPU0VEEAIaCpK9GAZDTE9TRUQqkwEKCEZpeFN0YXRlEhkKFUZJWF9TVEFURV9VTlNQRUNJRklFRBAAEh4KD0ZJWF9TVEFURV9GSVhFRBABGgmSvRgFRklYRUQSJgoTRklYX1NUQVRFX05PVF9GSVhFRBACGg2SvRgJTk9UX0ZJWEVEEiQKEkZJWF9TVEFURV9XT05UX0ZJWBADGgySvRgIV09OVF9GSVgytgYKD0ZpbmRpbmdzU2VydmljZRLIAQoMTGlzdEZpbmRpbmdzEi8ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdEZpbmRpbmdzUmVxdWVzdBowLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RGaW5kaW5nc1Jlc3BvbnNlIlWiuxgIGgbFDM0MzwyouxgBursYHSIbVnVsbmVyYWJpbGl0aWVzIG9mIGFuIGltYWdlgtPkkwIeEhwvdnVsbmVyYWJpbGl0aWVzL3YyL2ZpbmRpbmdzErMBCg9MaXN0RmluZGluZ0RheXMSMi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0RmluZGluZ0RheXNSZXF1ZXN0GjMubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdEZpbmRpbmdEYXlzUmVzcG9uc2UiN6K7GAgaBsUMzQzPDKi7GAGC0+STAiESHy92dWxuZXJhYmlsaXRpZXMvdjIvZmluZGluZ0RheXMSuwEKEUxpc3RVbmtub3duSW1hZ2VzEjQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdFVua25vd25JbWFnZXNSZXF1ZXN0GjUubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdFVua25vd25JbWFnZXNSZXNwb25zZSI5orsYCBoGxQzNDM8MqLsYAYLT5JMCIxIhL3Z1bG5lcmFiaWxpdGllcy92Mi91bmtub3duSW1hZ2VzEuMBCgtHZXRDb3ZlcmFnZRIuLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkdldENvdmVyYWdlUmVxdWVzdBokLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkNvdmVyYWdlIn6iuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCQxJBL3Z1bG5lcmFiaWxpdGllcy92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vY292ZXJhZ2ViBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
 
 /**
  * Finding is one vulnerability of one package of one image. Records of feeds that mean the same vulnerability, by their
@@ -643,6 +643,171 @@ export const FindingRecordSchema: GenMessage<FindingRecord> = /*@__PURE__*/
   messageDesc(file_moorage_vulnerabilities_v2_findings, 8);
 
 /**
+ * ListFindingDaysRequest asks for the days of a group.
+ *
+ * @generated from message moorage.vulnerabilities.v2.ListFindingDaysRequest
+ */
+export type ListFindingDaysRequest = Message<"moorage.vulnerabilities.v2.ListFindingDaysRequest"> & {
+  /**
+   * Of which group. Only `descendants_of` is taken.
+   *
+   * @generated from field: moorage.common.UIDPFilter uidp = 1;
+   */
+  uidp?: UIDPFilter | undefined;
+
+  /**
+   * Only from the day on in which this is, in UTC. Absent: 90 days up to the last one.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 2;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * Only up to the day in which this is, that day included. Absent: today.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 3;
+   */
+  endTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.ListFindingDaysRequest.
+ * Use `create(ListFindingDaysRequestSchema)` to create a new message.
+ */
+export const ListFindingDaysRequestSchema: GenMessage<ListFindingDaysRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 9);
+
+/**
+ * ListFindingDaysResponse is a row for each day.
+ *
+ * @generated from message moorage.vulnerabilities.v2.ListFindingDaysResponse
+ */
+export type ListFindingDaysResponse = Message<"moorage.vulnerabilities.v2.ListFindingDaysResponse"> & {
+  /**
+   * The earliest first; at most 400.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.FindingDay days = 1;
+   */
+  days: FindingDay[];
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.ListFindingDaysResponse.
+ * Use `create(ListFindingDaysResponseSchema)` to create a new message.
+ */
+export const ListFindingDaysResponseSchema: GenMessage<ListFindingDaysResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 10);
+
+/**
+ * FindingDay is what was open at the end of a day; of today, at the last count.
+ *
+ * @generated from message moorage.vulnerabilities.v2.FindingDay
+ */
+export type FindingDay = Message<"moorage.vulnerabilities.v2.FindingDay"> & {
+  /**
+   * The day in UTC, as `2026-11-27`.
+   *
+   * @generated from field: string day = 1;
+   */
+  day: string;
+
+  /**
+   * Absent: nothing was counted on that day.
+   *
+   * @generated from field: optional moorage.vulnerabilities.v2.FindingCounts open = 2;
+   */
+  open?: FindingCounts | undefined;
+
+  /**
+   * When it was counted last on that day, of several groups the earliest of these times. Absent without counts.
+   *
+   * @generated from field: google.protobuf.Timestamp count_time = 3;
+   */
+  countTime?: Timestamp | undefined;
+
+  /**
+   * How many images there were that tags pointed to and whose findings were not known, or not all of them.
+   *
+   * @generated from field: int32 unknown_images = 4;
+   */
+  unknownImages: number;
+
+  /**
+   * Whether `unknown_images` is a lower bound: not all that may be unknown was looked at.
+   *
+   * @generated from field: bool unknown_at_least = 5;
+   */
+  unknownAtLeast: boolean;
+
+  /**
+   * Whether a group that the row is about was not counted on that day, so that `open` is a lower bound.
+   *
+   * @generated from field: bool incomplete = 6;
+   */
+  incomplete: boolean;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.FindingDay.
+ * Use `create(FindingDaySchema)` to create a new message.
+ */
+export const FindingDaySchema: GenMessage<FindingDay> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 11);
+
+/**
+ * FindingCounts is how many findings there are of each severity.
+ *
+ * @generated from message moorage.vulnerabilities.v2.FindingCounts
+ */
+export type FindingCounts = Message<"moorage.vulnerabilities.v2.FindingCounts"> & {
+  /**
+   * @generated from field: int64 critical = 1;
+   */
+  critical: bigint;
+
+  /**
+   * @generated from field: int64 high = 2;
+   */
+  high: bigint;
+
+  /**
+   * @generated from field: int64 medium = 3;
+   */
+  medium: bigint;
+
+  /**
+   * @generated from field: int64 low = 4;
+   */
+  low: bigint;
+
+  /**
+   * @generated from field: int64 negligible = 5;
+   */
+  negligible: bigint;
+
+  /**
+   * With a CVSS score of 0.
+   *
+   * @generated from field: int64 none = 6;
+   */
+  none: bigint;
+
+  /**
+   * Of which no source says how bad they are.
+   *
+   * @generated from field: int64 unknown = 7;
+   */
+  unknown: bigint;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.FindingCounts.
+ * Use `create(FindingCountsSchema)` to create a new message.
+ */
+export const FindingCountsSchema: GenMessage<FindingCounts> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 12);
+
+/**
  * ListFindingsRequest asks for findings. All filters must match; of a repeated one any value.
  *
  * @generated from message moorage.vulnerabilities.v2.ListFindingsRequest
@@ -746,7 +911,7 @@ export type ListFindingsRequest = Message<"moorage.vulnerabilities.v2.ListFindin
  * Use `create(ListFindingsRequestSchema)` to create a new message.
  */
 export const ListFindingsRequestSchema: GenMessage<ListFindingsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 9);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 13);
 
 /**
  * ListFindingsResponse is a page of findings.
@@ -822,7 +987,7 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
  * Use `create(ListFindingsResponseSchema)` to create a new message.
  */
 export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 10);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 14);
 
 /**
  * UnknownSummary counts images that tags point to and whose findings are not known. ListUnknownImages lists them.
@@ -864,7 +1029,7 @@ export type UnknownSummary = Message<"moorage.vulnerabilities.v2.UnknownSummary"
  * Use `create(UnknownSummarySchema)` to create a new message.
  */
 export const UnknownSummarySchema: GenMessage<UnknownSummary> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 11);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 15);
 
 /**
  * UncoveredImages are images with packages of an ecosystem that no feed covers.
@@ -899,7 +1064,7 @@ export type UncoveredImages = Message<"moorage.vulnerabilities.v2.UncoveredImage
  * Use `create(UncoveredImagesSchema)` to create a new message.
  */
 export const UncoveredImagesSchema: GenMessage<UncoveredImages> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 12);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 16);
 
 /**
  * ListUnknownImagesRequest asks for images whose findings are not known.
@@ -948,7 +1113,7 @@ export type ListUnknownImagesRequest = Message<"moorage.vulnerabilities.v2.ListU
  * Use `create(ListUnknownImagesRequestSchema)` to create a new message.
  */
 export const ListUnknownImagesRequestSchema: GenMessage<ListUnknownImagesRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 13);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 17);
 
 /**
  * ListUnknownImagesResponse is a page of images whose findings are not known.
@@ -976,7 +1141,7 @@ export type ListUnknownImagesResponse = Message<"moorage.vulnerabilities.v2.List
  * Use `create(ListUnknownImagesResponseSchema)` to create a new message.
  */
 export const ListUnknownImagesResponseSchema: GenMessage<ListUnknownImagesResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 14);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 18);
 
 /**
  * UnknownImageOfRepo is an image of a repo whose findings are not known.
@@ -1039,7 +1204,7 @@ export type UnknownImageOfRepo = Message<"moorage.vulnerabilities.v2.UnknownImag
  * Use `create(UnknownImageOfRepoSchema)` to create a new message.
  */
 export const UnknownImageOfRepoSchema: GenMessage<UnknownImageOfRepo> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 15);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 19);
 
 /**
  * StaleFeed is a feed that was last read without an error longer ago than its own interval.
@@ -1074,7 +1239,7 @@ export type StaleFeed = Message<"moorage.vulnerabilities.v2.StaleFeed"> & {
  * Use `create(StaleFeedSchema)` to create a new message.
  */
 export const StaleFeedSchema: GenMessage<StaleFeed> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 16);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 20);
 
 /**
  * UncoveredPackages are packages of an image that no feed covers.
@@ -1116,7 +1281,7 @@ export type UncoveredPackages = Message<"moorage.vulnerabilities.v2.UncoveredPac
  * Use `create(UncoveredPackagesSchema)` to create a new message.
  */
 export const UncoveredPackagesSchema: GenMessage<UncoveredPackages> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 17);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 21);
 
 /**
  * CoveredPackages are packages of an image that feeds cover.
@@ -1151,7 +1316,7 @@ export type CoveredPackages = Message<"moorage.vulnerabilities.v2.CoveredPackage
  * Use `create(CoveredPackagesSchema)` to create a new message.
  */
 export const CoveredPackagesSchema: GenMessage<CoveredPackages> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 18);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 22);
 
 /**
  * CoveringFeed is a feed that covers packages of an ecosystem and release.
@@ -1186,7 +1351,7 @@ export type CoveringFeed = Message<"moorage.vulnerabilities.v2.CoveringFeed"> & 
  * Use `create(CoveringFeedSchema)` to create a new message.
  */
 export const CoveringFeedSchema: GenMessage<CoveringFeed> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 19);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 23);
 
 /**
  * UnknownFindings is an image of which it is not known what it holds, or not of all that it holds.
@@ -1249,7 +1414,7 @@ export type UnknownFindings = Message<"moorage.vulnerabilities.v2.UnknownFinding
  * Use `create(UnknownFindingsSchema)` to create a new message.
  */
 export const UnknownFindingsSchema: GenMessage<UnknownFindings> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 20);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 24);
 
 /**
  * GetCoverageRequest names an image by digest.
@@ -1277,7 +1442,7 @@ export type GetCoverageRequest = Message<"moorage.vulnerabilities.v2.GetCoverage
  * Use `create(GetCoverageRequestSchema)` to create a new message.
  */
 export const GetCoverageRequestSchema: GenMessage<GetCoverageRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 21);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 25);
 
 /**
  * Coverage is what is known of an image or index.
@@ -1312,7 +1477,7 @@ export type Coverage = Message<"moorage.vulnerabilities.v2.Coverage"> & {
  * Use `create(CoverageSchema)` to create a new message.
  */
 export const CoverageSchema: GenMessage<Coverage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 22);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 26);
 
 /**
  * ImageCoverage is what is known of one image.
@@ -1411,7 +1576,7 @@ export type ImageCoverage = Message<"moorage.vulnerabilities.v2.ImageCoverage"> 
  * Use `create(ImageCoverageSchema)` to create a new message.
  */
 export const ImageCoverageSchema: GenMessage<ImageCoverage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 23);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 27);
 
 /**
  * UncomparedPackage is a package whose version cannot be compared.
@@ -1439,7 +1604,7 @@ export type UncomparedPackage = Message<"moorage.vulnerabilities.v2.UncomparedPa
  * Use `create(UncomparedPackageSchema)` to create a new message.
  */
 export const UncomparedPackageSchema: GenMessage<UncomparedPackage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 24);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 28);
 
 /**
  * UnreadFile is a file in a layer that could not be read or identified, or not all of it.
@@ -1474,7 +1639,7 @@ export type UnreadFile = Message<"moorage.vulnerabilities.v2.UnreadFile"> & {
  * Use `create(UnreadFileSchema)` to create a new message.
  */
 export const UnreadFileSchema: GenMessage<UnreadFile> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 25);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 29);
 
 /**
  * KnowledgeState says whether the findings of an image are known. Only of an image that was READ does it mean something
@@ -1699,6 +1864,21 @@ export const FindingsService: GenService<{
     methodKind: "unary";
     input: typeof ListFindingsRequestSchema;
     output: typeof ListFindingsResponseSchema;
+  },
+  /**
+   * ListFindingDays answers how many findings were open at the end of each day, by severity, in the images that tags
+   * pointed to then: of the named group with all below it; without one, or where the caller may list only parts of it,
+   * of the outermost groups that it may list, together. They are counted every hour, and kept as long as statistics of
+   * pulls. A day on which they were not counted has no counts: they are not known, which is not 0. A finding counts
+   * with the severity that it had when its image was looked at last: when the findings of the image, or a record that
+   * affects it, changed.
+   *
+   * @generated from rpc moorage.vulnerabilities.v2.FindingsService.ListFindingDays
+   */
+  listFindingDays: {
+    methodKind: "unary";
+    input: typeof ListFindingDaysRequestSchema;
+    output: typeof ListFindingDaysResponseSchema;
   },
   /**
    * ListUnknownImages answers the images that tags point to, directly or through an index, and whose findings are not

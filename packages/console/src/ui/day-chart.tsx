@@ -1,0 +1,127 @@
+import { useId } from "react";
+import { count } from "../lib/bytes.ts";
+import styles from "./day-chart.module.css";
+import { axisTop, type DayValues, monthLabels, stackedPaths, unknownRuns } from "./day-chart-shapes.ts";
+
+/** One of the values of each day; they are stacked in this order, the first at the bottom. */
+export interface DaySeries {
+  name: string;
+  tone: "critical" | "high" | "medium" | "low" | "other" | "accent";
+}
+
+export interface DayChartProps {
+  /** What is counted, for those who do not see it. */
+  label: string;
+  series: readonly DaySeries[];
+  /** One after the other without a gap, the earliest first. */
+  days: readonly DayValues[];
+}
+
+const HEIGHT = 100;
+const LINES = [1, 0.5, 0];
+
+/**
+ * Values by day, stacked. Days that are not known are hatched, and not 0. A table says the same to those who do not see
+ * it.
+ */
+export function DayChart({ label, series, days }: DayChartProps) {
+  const hatch = useId();
+  const top = axisTop(days);
+  const unknown = unknownRuns(days);
+  return (
+    <figure className={styles.chart}>
+      <Legend series={series} last={days.findLast(({ values }) => values !== undefined)} />
+      <div className={styles.plot} aria-hidden>
+        <div className={styles.axis}>
+          {LINES.map((part) => (
+            <span key={part}>{count(top * part)}</span>
+          ))}
+        </div>
+        <svg viewBox={`0 0 ${days.length} ${HEIGHT}`} preserveAspectRatio="none" className={styles.area}>
+          <Hatch id={hatch} days={days.length} />
+          {LINES.map((part) => (
+            <path key={part} d={`M0 ${HEIGHT * (1 - part)}H${days.length}`} className={styles.line} />
+          ))}
+          {stackedPaths(days, { series: series.length, top, height: HEIGHT }).map((path, at) => (
+            <path key={series[at]?.name} d={path} className={styles[series[at]?.tone ?? "other"]} />
+          ))}
+          {unknown.map(({ from, length }) => (
+            <rect key={from} x={from} width={length} height={HEIGHT} fill={`url(#${hatch})`} />
+          ))}
+          {days.map((day, at) => (
+            <rect key={day.day} x={at} width={1} height={HEIGHT} className={styles.day}>
+              <title>{`${day.day}: ${wordsOf(series, day)}`}</title>
+            </rect>
+          ))}
+        </svg>
+        <svg className={styles.months} height={16}>
+          {monthLabels(days).map(({ at, text }) => (
+            <text key={text} x={`${(100 * at) / days.length}%`} y={12}>
+              {text}
+            </text>
+          ))}
+        </svg>
+      </div>
+      {unknown.length > 0 && <figcaption className={styles.note}>Hatched: not known</figcaption>}
+      <DayTable label={label} series={series} days={days} />
+    </figure>
+  );
+}
+
+/** In the units of the chart, which is stretched: as wide as 3 pixels of one that has 900. */
+function Hatch({ id, days }: { id: string; days: number }) {
+  const width = days / 150;
+  return (
+    <defs>
+      <pattern id={id} width={width} height={HEIGHT} patternUnits="userSpaceOnUse">
+        <rect width={width / 3} height={HEIGHT} className={styles.hatch} />
+      </pattern>
+    </defs>
+  );
+}
+
+function Legend({ series, last }: { series: readonly DaySeries[]; last: DayValues | undefined }) {
+  return (
+    <ul className={styles.legend} aria-hidden>
+      {series.map(({ name, tone }, at) => (
+        <li key={name}>
+          <svg width={8} height={8}>
+            <rect width={8} height={8} rx={2} className={styles[tone]} />
+          </svg>
+          {name} {last?.values && <b>{count(last.values[at] ?? 0)}</b>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function DayTable({ label, series, days }: DayChartProps) {
+  return (
+    <div className="visually-hidden">
+      <table aria-label={label}>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            <th scope="col">{label}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.map((day) => (
+            <tr key={day.day}>
+              <th scope="row">{day.day}</th>
+              <td>{wordsOf(series, day)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function wordsOf(series: readonly DaySeries[], { values, note }: DayValues): string {
+  const words =
+    values === undefined
+      ? ["not known"]
+      : series.map(({ name }, at) => `${count(values[at] ?? 0)} ${name.toLowerCase()}`);
+  return [...words, ...(note === undefined ? [] : [note])].join(", ");
+}

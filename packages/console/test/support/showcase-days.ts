@@ -1,0 +1,50 @@
+import type { Platform } from "../../../server/test/support/platform.ts";
+
+const DAY_MS = 86_400_000;
+
+/** How many days before today a team's installation counts findings and pulls, and of which day it did not. */
+const COUNTED_DAYS = 71;
+const MISSED_DAY = 40;
+const PULL_DAYS = 24;
+
+const NOTHING = { critical: 0, high: 0, medium: 0, low: 0 };
+
+/** Fills in what an installation has counted by day: open findings, and pulls of a repo. */
+export async function fillDays(platform: Platform, repo: string): Promise<void> {
+  const nowMs = platform.clock.nowMs();
+  const today = Math.floor(nowMs / DAY_MS);
+  const rest = { negligible: 0, none: 0, unknown: 0, unknown_images: 0, at_least: 0 };
+  await platform.transact(async (tx) => {
+    const groups = (await tx.selectFrom("groups").select("uid").execute()).map(({ uid }) => uid);
+    for (let ago = 0; ago <= COUNTED_DAYS; ago++) {
+      if (ago === MISSED_DAY) continue;
+      const open = { critical: ago > 30 ? 4 : 2, high: 6 + (ago % 4), medium: 14 + Math.floor(ago / 6), low: 5 };
+      const time = nowMs - ago * DAY_MS;
+      for (const grp of groups)
+        await tx
+          .insertInto("finding_days")
+          .values({ grp, day: today - ago, ...rest, ...(grp === platform.organization ? open : NOTHING), time })
+          .execute();
+    }
+    await tx.deleteFrom("pull_coverage").execute();
+    await tx
+      .insertInto("pull_coverage")
+      .values({ id: 1, since: nowMs - PULL_DAYS * DAY_MS })
+      .execute();
+    for (let ago = 1; ago <= PULL_DAYS; ago++)
+      await tx
+        .insertInto("pull_days")
+        .values({
+          day: today - ago,
+          repo,
+          tag: "latest",
+          digest: `sha256:${"0".repeat(64)}`,
+          identity: "",
+          count: 400 + ((ago * 7_919) % 900),
+          bytes: 0,
+          first_time: nowMs - ago * DAY_MS,
+          last_time: nowMs - ago * DAY_MS,
+        })
+        .execute();
+  });
+}
