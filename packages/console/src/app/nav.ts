@@ -135,7 +135,15 @@ const system: NavPlace = {
         { to: "/sessions", label: "Sessions", words: "signed in browsers devices log out" },
       ],
     },
-    { to: "/operations/storage", label: "Storage", words: "disk space usage size quota" },
+    {
+      to: "/operations/storage",
+      label: "Storage",
+      words: "disk space usage size",
+      tabs: [
+        { to: "/operations/storage", label: "Storage", words: "disk space size blobs" },
+        { to: "/operations/quotas", label: "Quotas", words: "limits limit space full exceeded quota" },
+      ],
+    },
     { to: "/operations/feeds", label: "Feeds", words: "vulnerability data scanners osv kev epss presets" },
   ],
 };

@@ -2,11 +2,14 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
 import { groupsQuery } from "../../lib/groups.ts";
+import { groupsQuery as allGroupsQuery } from "../access/parts/data.ts";
+import { quotasQuery } from "./quotas/queries.ts";
 import { storageQuery } from "./queries.ts";
 
 // Beside loaderDeps the compiler infers their types only when they stand here.
 const sessionsSearch = pick("identity", "order");
 const storageSearch = pick("group");
+const quotasSearch = pick("group");
 
 /** `/operations`: how the installation is doing, for those who run it. */
 const operationsRoute = createRoute({
@@ -36,6 +39,20 @@ const storageRoute = createRoute({
   component: lazyRouteComponent(() => import("./storage-page.tsx"), "StoragePage"),
 });
 
+/** `/operations/quotas`: how much groups may hold. */
+const quotasRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/operations/quotas",
+  validateSearch: quotasSearch,
+  loaderDeps: ({ search: { group = "" } }) => ({ group }),
+  loader: ({ context, deps: { group } }) =>
+    Promise.all([
+      context.queryClient.ensureQueryData(allGroupsQuery),
+      context.queryClient.ensureInfiniteQueryData(quotasQuery(group)),
+    ]),
+  component: lazyRouteComponent(() => import("./quotas/quotas-page.tsx"), "QuotasPage"),
+});
+
 /** `/sessions`: where an identity is signed in. */
 const sessionsRoute = createRoute({
   getParentRoute: () => shellRoute,
@@ -45,4 +62,4 @@ const sessionsRoute = createRoute({
 });
 
 /** The routes of the area. */
-export const operationsRoutes = [operationsRoute, feedsRoute, storageRoute, sessionsRoute] as const;
+export const operationsRoutes = [operationsRoute, feedsRoute, storageRoute, quotasRoute, sessionsRoute] as const;
