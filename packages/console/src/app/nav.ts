@@ -142,6 +142,7 @@ const system: NavPlace = {
       tabs: [
         { to: "/operations/storage", label: "Storage", words: "disk space size blobs" },
         { to: "/operations/quotas", label: "Quotas", words: "limits limit space full exceeded quota" },
+        { to: "/operations/usage", label: "Usage", words: "traffic cost chargeback growth pulls bandwidth csv" },
       ],
     },
     { to: "/operations/feeds", label: "Feeds", words: "vulnerability data scanners osv kev epss presets" },

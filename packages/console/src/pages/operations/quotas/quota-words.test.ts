@@ -39,5 +39,6 @@ test("the reason of a state is said", () => {
   assert.match(whyWords(quota({ bytes: "1000", repos: "1", state: "QUOTA_STATE_EXCEEDED" })), /^Images: nothing more/);
   assert.match(whyWords(quota({ bytes: "9000", state: "QUOTA_STATE_EXCEEDED" })), /^Something was refused/);
   assert.match(whyWords(quota({ bytes: "1000", state: "QUOTA_STATE_WARNED" })), /^Storage: 80 %/);
+  assert.match(whyWords(quota({ repos: "1", state: "QUOTA_STATE_WARNED" })), /^Images: the limit is reached/);
   assert.equal(whyWords(quota({})), "");
 });

@@ -62,7 +62,9 @@ export function whyWords(quota: Quota): string {
         ? `${listWords(full)}: nothing more comes in until there is less.`
         : "Something was refused because it did not fit. Smaller things may still fit.";
     case "QUOTA_STATE_WARNED":
-      return `${listWords([...full, ...near])}: ${softOf(quota)} % or more is used. Pushes still go on, with a warning.`;
+      return full.length > 0
+        ? `${listWords(full)}: the limit is reached. What is more is refused.`
+        : `${listWords(near)}: ${softOf(quota)} % or more is used. Pushes still go on, with a warning.`;
     default:
       return "";
   }
