@@ -58,6 +58,16 @@ const security: NavPlace = {
       details: ["/vulnerability"],
     },
     { to: "/advisories", label: "Advisories", words: "vex openvex csaf", details: ["/advisory"] },
+    {
+      to: "/signatures/policies",
+      label: "Signatures",
+      words: "signing cosign sigstore notation gates trust",
+      tabs: [
+        { to: "/signatures/policies", label: "Policies", words: "signature policies gates exemptions admission" },
+        { to: "/signatures/signers", label: "Signers", words: "keys cosign fulcio keyless trust" },
+      ],
+      details: ["/signatures/policy", "/signatures/signer"],
+    },
     { to: "/scanners", label: "Scanners", words: "trivy adapter scans external" },
   ],
 };
