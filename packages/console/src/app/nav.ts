@@ -28,7 +28,12 @@ const images: NavPlace = {
   to: "/images",
   label: "Images",
   icon: Container,
-  words: "repos repository repositories registry containers tags artifacts mirrors",
+  words: "repos repository repositories registry containers tags artifacts",
+  tabs: [
+    { to: "/images", label: "All images", words: "images repos repositories" },
+    { to: "/images/mirrors", label: "Mirrors", words: "sync proxy cache copy follow upstream" },
+    { to: "/images/deprecated", label: "Deprecated", words: "old end of life replaced" },
+  ],
   details: ["/repo", "/repo/settings", "/tag", "/image", "/compare"],
 };
 
