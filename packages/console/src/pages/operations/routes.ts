@@ -74,6 +74,7 @@ const sessionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/sessions",
   validateSearch: sessionsSearch,
+  loader: ({ context }) => context.queryClient.ensureQueryData(allGroupsQuery),
   component: lazyRouteComponent(() => import("./sessions-page.tsx"), "SessionsPage"),
 });
 

@@ -9,7 +9,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { tabCount, Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Deprecated } from "./deprecated.tsx";
+import { Deprecated } from "./deprecation-note.tsx";
 import { PullBox } from "./pull-box.tsx";
 import { PullFact } from "./pull-fact.tsx";
 import styles from "./repo-head.module.css";

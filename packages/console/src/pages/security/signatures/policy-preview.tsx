@@ -7,7 +7,7 @@ import { Button } from "../../../ui/button.tsx";
 import type { Column } from "../../../ui/column.ts";
 import { ErrorNote } from "../../../ui/error-note.tsx";
 import { ShortTable } from "../../../ui/short-table.tsx";
-import { usePaused } from "../../../ui/use-paused.ts";
+import { usePaused } from "../../../ui/use-pause.ts";
 import { previewQuery } from "./queries.ts";
 import { outcomeWord } from "./signature-words.ts";
 import styles from "./signatures.module.css";
