@@ -14,7 +14,9 @@ if (opened === undefined) {
   process.exit(1);
 }
 try {
-  const { repo, digest, advisory, identity, subscription, artifact } = await fillShowcase(opened.platform);
+  const { organization, repo, digest, advisory, identity, subscription, artifact, policy } = await fillShowcase(
+    opened.platform,
+  );
   const pages: Readonly<Record<string, string>> = {
     home: "/",
     images: "/repo?name=acme/web",
@@ -29,6 +31,9 @@ try {
     events: "/events",
     subscription: `/events/subscription?uid=${subscription}`,
     operations: "/operations",
+    signatures: `/signatures/policy?uid=${policy}`,
+    quotas: "/operations/quotas",
+    usage: `/operations/usage?group=${organization}`,
   };
   mkdirSync(folder, { recursive: true });
   const page = await opened.signedIn({ options: { viewport: SIZE, colorScheme: "light", reducedMotion: "reduce" } });

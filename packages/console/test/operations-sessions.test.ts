@@ -18,7 +18,8 @@ test("a session that is ended from the list signs the other browser out", async 
   await other.getByRole("row", { name: /Firefox on Linux this browser/ }).waitFor();
 
   const page = await signedIn();
-  await page.goto("/sessions");
+  await page.goto("/profile");
+  await page.getByRole("navigation", { name: "Your account" }).getByRole("link", { name: "Sessions" }).click();
   const row = page.getByRole("row", { name: /Firefox on Linux/ });
   await row.getByRole("button", { name: /^End/ }).click();
   await page.getByRole("button", { name: "End it" }).click();
@@ -64,8 +65,7 @@ test("sessions of others are listed and ended by those who may", async (t) => {
 
   const page = await signedIn();
   await page.goto("/sessions");
-  await page.getByLabel("Identity").fill(robot);
-  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByLabel("Person or machine").selectOption(robot);
   await page.getByRole("button", { name: /^End the session/ }).click();
   await page.getByRole("button", { name: "End it" }).click();
   await page.getByText("No sessions").waitFor();

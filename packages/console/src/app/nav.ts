@@ -28,7 +28,12 @@ const images: NavPlace = {
   to: "/images",
   label: "Images",
   icon: Container,
-  words: "repos repository repositories registry containers tags artifacts mirrors",
+  words: "repos repository repositories registry containers tags artifacts",
+  tabs: [
+    { to: "/images", label: "All images", words: "images repos repositories" },
+    { to: "/images/mirrors", label: "Mirrors", words: "sync proxy cache copy follow upstream" },
+    { to: "/images/deprecated", label: "Deprecated", words: "old end of life replaced" },
+  ],
   details: ["/repo", "/repo/settings", "/tag", "/image", "/compare"],
 };
 
@@ -58,6 +63,16 @@ const security: NavPlace = {
       details: ["/vulnerability"],
     },
     { to: "/advisories", label: "Advisories", words: "vex openvex csaf", details: ["/advisory"] },
+    {
+      to: "/signatures/policies",
+      label: "Signatures",
+      words: "signing cosign sigstore notation gates trust",
+      tabs: [
+        { to: "/signatures/policies", label: "Policies", words: "signature policies gates exemptions admission" },
+        { to: "/signatures/signers", label: "Signers", words: "keys cosign fulcio keyless trust" },
+      ],
+      details: ["/signatures/policy", "/signatures/signer"],
+    },
     { to: "/scanners", label: "Scanners", words: "trivy adapter scans external" },
   ],
 };
@@ -135,7 +150,16 @@ const system: NavPlace = {
         { to: "/sessions", label: "Sessions", words: "signed in browsers devices log out" },
       ],
     },
-    { to: "/operations/storage", label: "Storage", words: "disk space usage size quota" },
+    {
+      to: "/operations/storage",
+      label: "Storage",
+      words: "disk space usage size",
+      tabs: [
+        { to: "/operations/storage", label: "Storage", words: "disk space size blobs" },
+        { to: "/operations/quotas", label: "Quotas", words: "limits limit space full exceeded quota" },
+        { to: "/operations/usage", label: "Usage", words: "traffic cost chargeback growth pulls bandwidth csv" },
+      ],
+    },
     { to: "/operations/feeds", label: "Feeds", words: "vulnerability data scanners osv kev epss presets" },
   ],
 };

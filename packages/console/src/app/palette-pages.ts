@@ -45,12 +45,18 @@ const ACTIONS: readonly Action[] = [
     to: "/access/explain",
     words: "denied permission why explain right",
   },
-  { label: "Sign out other browsers", detail: "end sessions", to: "/sessions", words: "log out revoke session device" },
+  {
+    label: "Sign out other browsers",
+    detail: "end sessions",
+    to: "/profile/sessions",
+    words: "log out revoke session device",
+  },
 ];
 
 const PROFILE = [
   { to: "/profile", label: "Profile", place: "Account", words: "passkey password account me authenticator" },
   { to: "/profile/tokens", label: "Personal tokens", place: "Account", words: "token pat password docker login" },
+  { to: "/profile/sessions", label: "Your sessions", place: "Account", words: "signed in browsers devices log out" },
 ];
 
 /** A page or an action that the words ask for. */

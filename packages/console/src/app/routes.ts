@@ -6,6 +6,7 @@ import { homeRoute } from "../pages/home/route.ts";
 import { operationsRoutes } from "../pages/operations/routes.ts";
 import { packagesRoutes } from "../pages/packages/routes.ts";
 import { profileRoute } from "../pages/profile/account/routes.ts";
+import { ownSessionsRoute } from "../pages/profile/sessions/routes.ts";
 import { personalTokensRoutes } from "../pages/profile/tokens/routes.ts";
 import { registryRoutes } from "../pages/registry/routes.ts";
 import { repoSettingsRoutes } from "../pages/repo-settings/routes.ts";
@@ -38,6 +39,7 @@ export const routeTree = rootRoute.addChildren([
     ...operationsRoutes,
     ...personalTokensRoutes,
     profileRoute,
+    ownSessionsRoute,
     noPageRoute,
   ]),
 ]);

@@ -97,7 +97,7 @@ export function AccountMenu() {
         {
           label: "Sessions",
           icon: <MonitorSmartphone size={16} aria-hidden />,
-          onSelect: () => void navigate({ to: "/sessions" }),
+          onSelect: () => void navigate({ to: "/profile/sessions" }),
         },
         ...THEMES.map(([each, label, Icon]) => ({
           label,

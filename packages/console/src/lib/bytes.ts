@@ -1,4 +1,5 @@
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+/** Binary units of bytes, the smallest first. */
+export const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** Bytes in binary units with three digits: `512 B`, `1.50 MiB`. Takes the text of 64-bit integers too. */
 export function bytes(value: number | string): string {

@@ -36,3 +36,8 @@ export function exactTime(value: string): string {
 export function isRecorded(value: string): boolean {
   return Number.isNaN(Date.parse(value)) || Date.parse(value) >= DAY_MS;
 }
+
+/** Whether an RFC 3339 time is over. */
+export function isPast(value: string): boolean {
+  return Date.parse(value) <= Date.now();
+}

@@ -11,8 +11,10 @@ import { DayChart } from "../ui/day-chart.tsx";
 import { DataTable } from "../ui/data-table.tsx";
 import { DigestChip } from "../ui/digest-chip.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { Meter } from "../ui/meter.tsx";
 import { Numbers } from "../ui/numbers.tsx";
 import { Panel, PanelBody } from "../ui/panel.tsx";
+import { PeriodBars } from "../ui/period-bars.tsx";
 import { SelectionBar } from "../ui/selection-bar.tsx";
 import { SeverityBar } from "../ui/severity-bar.tsx";
 import { SeverityHead, SeverityStrip } from "../ui/severity-strip.tsx";
@@ -159,6 +161,25 @@ export function DataPieces() {
               { id: "1", label: "payments", value: 412, text: "412 GiB" },
               { id: "2", label: "data", value: 120, text: "120 GiB" },
               { id: "3", label: "empty", value: 0, text: "0 B" },
+            ]}
+          />
+        </PanelBody>
+      </Panel>
+      <Piece name="Meters">
+        <Meter text="3 of 200" part={0.015} />
+        <Meter text="9.8 GiB of 10 GiB" part={0.98} look="warning" />
+        <Meter text="12 of 10" part={1.2} look="danger" />
+        <Meter text="12, no limit" part={undefined} />
+      </Piece>
+      <Panel title="Traffic by month">
+        <PanelBody>
+          <PeriodBars
+            label="Traffic by month"
+            bars={[
+              { id: "1", label: "Sep", name: "September 2026", value: undefined, text: "not known" },
+              { id: "2", label: "Oct", name: "October 2026", value: 40, isPartial: true, text: "at least 40 GiB" },
+              { id: "3", label: "Nov", name: "November 2026", value: 120, text: "120 GiB" },
+              { id: "4", label: "Dec", name: "December 2026", value: 0, text: "0 B" },
             ]}
           />
         </PanelBody>

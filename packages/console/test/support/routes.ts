@@ -4,6 +4,7 @@ import { newAdvisory } from "../../../server/test/support/advisories.ts";
 import { pushImage } from "../../../server/test/support/image.ts";
 import { publishNpm } from "../../../server/test/support/npm.ts";
 import type { Platform } from "../../../server/test/support/platform.ts";
+import { newKey } from "../../../server/test/support/signing.ts";
 
 const PAGES = join(import.meta.dirname, "../../src/pages");
 
@@ -35,12 +36,24 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
     "GET",
     "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVASCRIPT",
   );
+  const signer = await platform.ok("POST", `/registry/v2/signers/${organization}`, {
+    name: "release",
+    keys: [{ pem: newKey().pem }],
+  });
+  const policy = await platform.ok("POST", `/registry/v2/signaturePolicies/${organization}`, {
+    name: "signed",
+    on: ["SIGNATURE_ACTION_PULL"],
+    rules: [{ name: "image", signers: [signer.uid] }],
+  });
+  await platform.ok("POST", `/registry/v2/quotas/${organization}`, { bytes: "1", tags: "100" });
   return {
     "/package": `?uid=${artifacts[0]?.uid ?? ""}`,
     "/repo": "?name=acme/team-app",
     "/repo/settings": "?name=acme/team-app",
     "/tag": "?name=acme/team-app:1.2",
     "/image": `?name=acme/team-app@${first}`,
+    "/signatures/policy": `?uid=${policy.uid}`,
+    "/signatures/signer": `?uid=${signer.uid}`,
     "/compare": `?from=acme/team-app:1.2&to=acme/team-app:1.2&repo=${repo}`,
     "/vulnerability": "?id=CVE-2026-0001",
     "/advisory": `?uid=${advisory.uid}`,

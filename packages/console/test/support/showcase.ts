@@ -6,6 +6,7 @@ import { pushArtifact, pushIndex, pushLayers } from "../../../server/test/suppor
 import { osvOf, plainRecord, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import type { Platform } from "../../../server/test/support/platform.ts";
+import { fillLimits, fillSignatures } from "./showcase-limits.ts";
 import { fillPackages } from "./showcase-packages.ts";
 
 const LAYER = "application/vnd.oci.image.layer.v1.tar";
@@ -15,6 +16,7 @@ const WAITS = 600;
 
 /** What the screenshots of the console show. */
 export interface Showcase {
+  organization: string;
   repo: string;
   /** The digest of the newest image. */
   digest: string;
@@ -23,6 +25,8 @@ export interface Showcase {
   subscription: string;
   /** The uid of the npm package `@acme/forms`. */
   artifact: string;
+  /** The uid of a signature policy, by which the newest image is signed. */
+  policy: string;
 }
 
 /** Fills an empty installation with a team's images: three versions under one tag, findings, an advisory, a machine. */
@@ -92,7 +96,18 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
     "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVASCRIPT&query=forms",
   );
   const artifact = artifacts[0]?.uid ?? "";
-  return { repo, digest, advisory: advisory.uid, identity, subscription: subscription.uid, artifact };
+  const policy = await fillSignatures(platform, { ...target, repo }, digest);
+  await fillLimits(platform);
+  return {
+    organization,
+    repo,
+    digest,
+    advisory: advisory.uid,
+    identity,
+    subscription: subscription.uid,
+    artifact,
+    policy,
+  };
 }
 
 function configOf(architecture: string, version: string): object {

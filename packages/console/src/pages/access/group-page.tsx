@@ -20,6 +20,8 @@ const HERE = [
   ["/access/providers", "Identity providers"],
   ["/access/associations", "Account associations"],
   ["/access/terms", "Terms"],
+  ["/operations/quotas", "Quotas"],
+  ["/operations/usage", "Usage"],
 ] as const;
 
 /** `/access/group`: one group, what is below it, and where what belongs to it is managed. */

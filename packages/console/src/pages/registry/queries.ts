@@ -17,6 +17,8 @@ export interface TagRow {
   digest: string;
   updateTime?: string | undefined;
   deprecated?: boolean | undefined;
+  /** When it was last pulled, as far as pulls are counted. */
+  lastPullTime?: string | undefined;
 }
 
 interface TagRows {

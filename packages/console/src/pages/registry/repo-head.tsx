@@ -9,10 +9,12 @@ import { Badge } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { tabCount, Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Deprecated } from "./deprecation-note.tsx";
 import { PullBox } from "./pull-box.tsx";
+import { PullFact } from "./pull-fact.tsx";
 import styles from "./repo-head.module.css";
 
-type RepoPart = "tags" | "readme" | "settings";
+type RepoPart = "tags" | "readme" | "pulls" | "settings";
 
 export interface RepoHeadProps {
   /** The path, such as `acme/team/app`. */
@@ -45,6 +47,7 @@ export function RepoHead({ name, uid, part, tags, newest }: RepoHeadProps) {
             <CopyButton text={name} label="Copy the name" />
             {repo.syncConfig !== undefined && <Badge look="accent">Mirror</Badge>}
             {gate !== undefined && <Badge look="outline">Gate</Badge>}
+            {repo.deprecation !== undefined && <Badge look="warning">Deprecated</Badge>}
           </div>
           {repo.description !== "" && <p className={styles.lede}>{repo.description}</p>}
           <ul className={styles.facts}>
@@ -59,7 +62,13 @@ export function RepoHead({ name, uid, part, tags, newest }: RepoHeadProps) {
                 Updated <Time value={repo.updateTime} />
               </span>
             </li>
+            <PullFact repoUid={uid} />
           </ul>
+          {repo.deprecation !== undefined && (
+            <div className={styles.remark}>
+              <Deprecated deprecation={repo.deprecation} />
+            </div>
+          )}
         </div>
         <PullBox name={name} tag={newest} />
       </header>
@@ -72,6 +81,9 @@ export function RepoHead({ name, uid, part, tags, newest }: RepoHeadProps) {
             Readme
           </PartLink>
         )}
+        <PartLink name={name} isHere={part === "pulls"} part="pulls">
+          Pulls
+        </PartLink>
         <Link to="/repo/settings" search={{ name }} aria-current={part === "settings" ? "page" : undefined}>
           Settings
         </Link>

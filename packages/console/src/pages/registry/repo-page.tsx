@@ -10,6 +10,7 @@ import { Markdown } from "../../ui/markdown.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
 import { Toolbar } from "../../ui/toolbar.tsx";
+import { Pulls } from "./pulls/pulls.tsx";
 import { MIN_LETTERS, tagsQuery, type TagRow } from "./queries.ts";
 import { RepoHead } from "./repo-head.tsx";
 import { TagActions } from "./tag-actions.tsx";
@@ -25,18 +26,13 @@ export function RepoPage() {
   const { data: repo } = useSuspenseQuery(query(getRepo, { uid }));
   const tags = useSuspenseInfiniteQuery(tagsQuery(uid, {})).data.pages[0];
   const [selected, setSelected] = useState<readonly TagRow[]>([]);
-  const isReadme = part === "readme";
+  const shown = part === "readme" || part === "pulls" ? part : "tags";
   const total = tags?.totalCount === undefined ? undefined : Number(tags.totalCount);
   return (
-    <Page
-      title={name}
-      head={
-        <RepoHead name={name} uid={uid} part={isReadme ? "readme" : "tags"} tags={total} newest={tags?.tags[0]?.name} />
-      }
-    >
-      {isReadme ? (
-        <Readme text={repo.readme} />
-      ) : (
+    <Page title={name} head={<RepoHead name={name} uid={uid} part={shown} tags={total} newest={tags?.tags[0]?.name} />}>
+      {shown === "readme" && <Readme text={repo.readme} />}
+      {shown === "pulls" && <Pulls repoUid={uid} />}
+      {shown === "tags" && (
         <>
           <BulkProgress />
           <Toolbar>

@@ -4,6 +4,7 @@ import { query } from "../../api/queries.ts";
 import { repoByPathQuery } from "../../api/repo-by-path.ts";
 import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
+import { kindRoutes } from "./kinds/routes.ts";
 import { historyQuery, splitName } from "./tag/history.ts";
 import { allGroupsQuery, FLAT, foldersQuery, foundQuery, reposQuery, tagsQuery } from "./queries.ts";
 
@@ -67,4 +68,4 @@ const tagRoute = createRoute({
 });
 
 /** The routes of the area. */
-export const registryRoutes = [imagesRoute, repoRoute, tagRoute] as const;
+export const registryRoutes = [imagesRoute, ...kindRoutes, repoRoute, tagRoute] as const;

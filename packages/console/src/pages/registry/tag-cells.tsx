@@ -122,10 +122,15 @@ export function AttachedSignature({ repo, repoUid, digest }: { repo: string; rep
   if (referrers.data === undefined && referrers.isPending) return <span>…</span>;
   const isSigned = (referrers.data ?? []).some(isSignature) || (tagged.data?.tags.length ?? 0) > 0;
   return isSigned ? (
-    <Badge look="outline" title="A signature is attached. Whose it is, and whether it holds, is not shown here.">
-      <PenLine size={12} aria-hidden />
-      Signature
-    </Badge>
+    <a
+      href={`/image?name=${encodeURIComponent(`${repo}@${digest}`)}&part=signatures`}
+      title="A signature is attached. Whose it is, and whether it holds, is said on the page of the image."
+    >
+      <Badge look="outline">
+        <PenLine size={12} aria-hidden />
+        Signature
+      </Badge>
+    </a>
   ) : null;
 }
 

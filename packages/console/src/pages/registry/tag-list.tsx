@@ -119,6 +119,13 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       cell: (tag) => <LastMove repoUid={repoUid} tag={tag} />,
     },
     {
+      id: "pulled",
+      header: "Last pull",
+      isWide: true,
+      align: "end",
+      cell: ({ lastPullTime }) => <Time value={lastPullTime} none="not recorded" />,
+    },
+    {
       id: "age",
       header: "Updated",
       align: "end",

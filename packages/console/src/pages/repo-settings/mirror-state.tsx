@@ -1,23 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { call } from "../../api/call.ts";
-import { getRepoSync, type SyncState, syncRepo } from "../../api/gen/registry.ts";
+import { getRepoSync, syncRepo } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
 import { bytes, count } from "../../lib/bytes.ts";
-import { Badge, type BadgeLook } from "../../ui/badge.tsx";
+import { syncWord } from "../../lib/sync-words.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Facts, Row } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 
 const POLL_MS = 2_000;
-const WORDS: Record<SyncState, readonly [look: BadgeLook, word: string]> = {
-  SYNC_STATE_UNSPECIFIED: ["plain", "not begun"],
-  SYNC_STATE_PENDING: ["accent", "begins soon"],
-  SYNC_STATE_RUNNING: ["accent", "copying"],
-  SYNC_STATE_SUCCEEDED: ["success", "succeeded"],
-  SYNC_STATE_FAILED: ["danger", "failed"],
-  SYNC_STATE_RATE_LIMITED: ["warning", "limited by the source"],
-};
 
 /** How the copying from the source goes; it can be asked for now. */
 export function MirrorState({ uid, disabledReason }: { uid: string; disabledReason: string | undefined }) {
@@ -28,7 +21,7 @@ export function MirrorState({ uid, disabledReason }: { uid: string; disabledReas
     mutationFn: () => call(syncRepo, { uid }),
     onSuccess: (sync) => client.setQueryData(options.queryKey, sync),
   });
-  const [look, word] = WORDS[data?.state ?? "SYNC_STATE_UNSPECIFIED"];
+  const [look, word] = syncWord(data?.state ?? "SYNC_STATE_UNSPECIFIED");
   return (
     <section aria-label="State of the mirror">
       <ErrorNote error={error ?? now.error} />

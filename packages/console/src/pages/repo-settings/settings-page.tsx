@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { ArchiveX, RefreshCw, Shield, SlidersHorizontal, Tag, Trash2 } from "lucide-react";
+import { ArchiveX, CircleSlash, RefreshCw, Shield, SlidersHorizontal, Tag, Trash2 } from "lucide-react";
 import { getRepo, listTags } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
 import { useRights } from "../../lib/rights.ts";
@@ -10,6 +10,7 @@ import { RepoHead } from "../registry/repo-head.tsx";
 import styles from "./settings-page.module.css";
 import { AboutForm } from "./about-form.tsx";
 import { DeleteRepo } from "./delete-repo.tsx";
+import { DeprecationForm } from "./deprecation-form.tsx";
 import { GateForm } from "./gate-form.tsx";
 import { MirrorForm } from "./mirror-form.tsx";
 import { PolicyForm } from "./policy-form.tsx";
@@ -23,6 +24,7 @@ const SECTIONS = [
   ["retention", "Retention", ArchiveX],
   ["gate", "Vulnerability gate", Shield],
   ["mirror", "Mirror", RefreshCw],
+  ["deprecation", "Deprecation", CircleSlash],
   ["delete", "Delete image", Trash2],
 ] as const;
 const FIRST = "general";
@@ -77,6 +79,7 @@ export function SettingsPage() {
           {part === "retention" && <RetentionForm key={uid} repo={repo} disabledReason={mayNotGovern} />}
           {part === "gate" && <GateForm key={uid} repo={repo} disabledReason={mayNotGovern} />}
           {part === "mirror" && <MirrorForm key={uid} repo={repo} disabledReason={mayNotGovern} mayNotSync={mayNot} />}
+          {part === "deprecation" && <DeprecationForm key={uid} repo={repo} disabledReason={mayNot} />}
           {part === "delete" && <DeleteRepo repo={repo} name={name} disabledReason={rights("CAP_REPO_DELETE")} />}
         </div>
       </div>

@@ -1,6 +1,7 @@
 import { advisoriesRoute, advisoryRoute } from "./advisory/routes.ts";
 import { imageRoute } from "./image/route.ts";
 import { scannersRoute } from "./scanners/routes.ts";
+import { signaturesRoutes } from "./signatures/routes.ts";
 import { vulnerabilitiesRoute, vulnerabilityRoute } from "./vulnerability/routes.ts";
 
 /** The routes of the area. */
@@ -11,4 +12,5 @@ export const securityRoutes = [
   advisoriesRoute,
   advisoryRoute,
   scannersRoute,
+  ...signaturesRoutes,
 ] as const;

@@ -17,6 +17,7 @@ export function FormField({ spec, value, onChange, error }: FormFieldProps) {
   const isChoice = kind === "group" || kind === "role" || kind === "identity" || kind === "provider";
   const choices = useChoices(isChoice ? kind : undefined);
   const common = { label, error, ...(help !== undefined && { help }) };
+  if (spec.render !== undefined) return spec.render({ value, onChange, error });
   if (isChoice)
     return (
       <ChoiceField

@@ -12,6 +12,8 @@ export interface FieldSpec {
   name: string;
   label: string;
   kind?: "text" | "lines" | "check" | "options" | "capabilities" | ChoiceKind;
+  /** In place of what its kind shows: a field of its own. */
+  render?: (field: OwnField) => ReactNode;
   help?: string;
   /** Of a choice: what stands there while nothing is chosen. Defaults to “Choose…”. */
   none?: string;
@@ -21,6 +23,14 @@ export interface FieldSpec {
   /** Whether the field counts with what the others say. */
   when?: (values: Values) => boolean;
   isSecret?: boolean;
+}
+
+/** What a field gets that draws itself. */
+export interface OwnField {
+  value: string;
+  onChange: (value: string) => void;
+  /** What is wrong with it, as the server said. */
+  error: string | undefined;
 }
 
 /** A form that does one thing. */

@@ -1,10 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 
-const AREAS = ["/iam/", "/libraries/", "/vulnerabilities/v2/scanners"];
+const AREAS = ["/iam/", "/libraries/", "/vulnerabilities/v2/scanners", "/registry/v2/sign"];
 
 /**
- * Reads everything about access, the rules of packages and scanners again after a change: a group, a role or a binding
- * changes what may be seen and done elsewhere.
+ * Reads everything about access, the rules of packages, scanners and signatures again after a change: a group, a role
+ * or a binding changes what may be seen and done elsewhere.
  */
 export function useChanged(): () => Promise<void> {
   const client = useQueryClient();

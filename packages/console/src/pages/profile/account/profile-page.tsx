@@ -1,8 +1,9 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouteContext } from "@tanstack/react-router";
 import { Note } from "../../../ui/note.tsx";
-import { Facts, Page, Section, Stack } from "../../../ui/page.tsx";
+import { Facts, Section, Stack } from "../../../ui/page.tsx";
 import { say } from "../../../ui/toasts.tsx";
+import { ProfileFrame } from "../profile-frame.tsx";
 import { MakeProof } from "../../sign-in/make-proof.tsx";
 import { Passkeys } from "./passkeys.tsx";
 import { PasswordSection } from "./password-section.tsx";
@@ -19,7 +20,7 @@ export function ProfilePage() {
   const changed = (): void => void client.invalidateQueries({ queryKey: accountQuery.queryKey });
   const { account, mayMake } = data;
   return (
-    <Page title={session.name || "Profile"} tabTitle="Profile">
+    <ProfileFrame tabTitle="Profile">
       <Facts
         facts={[
           ["Signs in as", account?.name],
@@ -53,6 +54,6 @@ export function ProfilePage() {
       ) : (
         <Note>You sign in through an identity provider, or by a token. Passkeys and passwords are kept there.</Note>
       )}
-    </Page>
+    </ProfileFrame>
   );
 }

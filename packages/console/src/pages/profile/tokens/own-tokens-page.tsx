@@ -7,12 +7,13 @@ import { collection } from "../../../api/queries.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { Note } from "../../../ui/note.tsx";
-import { Page } from "../../../ui/page.tsx";
+import { Section } from "../../../ui/page.tsx";
 import { groupsQuery } from "../../access/parts/data.ts";
 import { FormDialog } from "../../access/parts/form-dialog.tsx";
 import { useRows } from "../../access/parts/rows.ts";
 import { pathsOf } from "../../access/parts/tree.ts";
 import { registryHostQuery } from "../../access/registry-host.ts";
+import { ProfileFrame } from "../profile-frame.tsx";
 import { newToken } from "./new-token.ts";
 import { Ready } from "./ready.tsx";
 import { builtInRolesQuery, tokensQuery } from "./queries.ts";
@@ -37,45 +38,47 @@ export function OwnTokensPage() {
     void client.invalidateQueries({ queryKey: [collection(listPersonalTokens)] });
   };
   return (
-    <Page
-      title="Personal tokens"
-      actions={
-        <Button look="primary" icon={<Plus size={16} aria-hidden />} onClick={() => setIsMaking(true)}>
-          New token
-        </Button>
-      }
-    >
-      <p>
-        Passwords for docker, npm, pip and the command line on your own machines. They can do at most what you can, by
-        the roles that you hold yourself: what groups of your identity provider give you ends with your sign-in.{" "}
-        <a href="/cli">Get the moorage command</a>
-      </p>
-      {made !== undefined && (
-        <Ready
-          key={made.uid}
-          made={made}
-          registry={registry}
-          group={groupOf(made, paths)}
-          onClose={() => setMade(undefined)}
-        />
-      )}
-      {list.rows.length === 0 && made === undefined ? (
-        <Empty title="No tokens yet" command="moorage personal-tokens create --name laptop --may push">
-          Make one here, or with the command:
-        </Empty>
-      ) : (
-        <TokenTable
-          {...list}
-          order={order ?? "createTime desc"}
-          onOrder={(next) => void navigate({ to: "/profile/tokens", search: { order: next } })}
-        />
-      )}
-      <Note>
-        <strong>For a CI job, use a machine instead.</strong> It signs in with the token that its CI system gives it,
-        and nothing has to be kept secret. <Link to="/access/identities">Add a machine</Link>
-      </Note>
-      {isMaking && <FormDialog form={newToken(roles)} onClose={() => setIsMaking(false)} onDone={keep} />}
-    </Page>
+    <ProfileFrame tabTitle="Personal tokens">
+      <Section
+        title="Personal tokens"
+        actions={
+          <Button look="primary" icon={<Plus size={16} aria-hidden />} onClick={() => setIsMaking(true)}>
+            New token
+          </Button>
+        }
+      >
+        <p>
+          Passwords for docker, npm, pip and the command line on your own machines. They can do at most what you can, by
+          the roles that you hold yourself: what groups of your identity provider give you ends with your sign-in.{" "}
+          <a href="/cli">Get the moorage command</a>
+        </p>
+        {made !== undefined && (
+          <Ready
+            key={made.uid}
+            made={made}
+            registry={registry}
+            group={groupOf(made, paths)}
+            onClose={() => setMade(undefined)}
+          />
+        )}
+        {list.rows.length === 0 && made === undefined ? (
+          <Empty title="No tokens yet" command="moorage personal-tokens create --name laptop --may push">
+            Make one here, or with the command:
+          </Empty>
+        ) : (
+          <TokenTable
+            {...list}
+            order={order ?? "createTime desc"}
+            onOrder={(next) => void navigate({ to: "/profile/tokens", search: { order: next } })}
+          />
+        )}
+        <Note>
+          <strong>For a CI job, use a machine instead.</strong> It signs in with the token that its CI system gives it,
+          and nothing has to be kept secret. <Link to="/access/machines">Add a machine</Link>
+        </Note>
+        {isMaking && <FormDialog form={newToken(roles)} onClose={() => setIsMaking(false)} onDone={keep} />}
+      </Section>
+    </ProfileFrame>
   );
 }
 

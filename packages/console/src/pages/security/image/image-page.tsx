@@ -17,6 +17,7 @@ import { Packages } from "./packages.tsx";
 import { type Chosen, useChosen } from "./platforms.ts";
 import { RawManifest } from "./raw-manifest.tsx";
 import { Referrers } from "./referrers.tsx";
+import { Signatures } from "./signatures/signatures.tsx";
 
 const route = getRouteApi("/shell/image");
 
@@ -25,6 +26,7 @@ const PARTS = [
   ["layers", "Layers"],
   ["packages", "Packages"],
   ["findings", "Findings"],
+  ["signatures", "Signatures"],
   ["referrers", "Referrers"],
   ["manifest", "Manifest"],
 ] as const;
@@ -87,6 +89,7 @@ function Image({ name }: { name: string }) {
 function Part({ part, chosen }: { part: (typeof PARTS)[number][0]; chosen: Chosen }) {
   if (part === "packages") return <Packages chosen={chosen} />;
   if (part === "findings") return <Findings chosen={chosen} />;
+  if (part === "signatures") return <Signatures chosen={chosen} />;
   if (part === "referrers") return <Referrers chosen={chosen} />;
   if (chosen.isPending) return <p role="status">Reading the manifest…</p>;
   if (part === "layers") return <Layers chosen={chosen} />;

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { eventually } from "../../server/test/support/eventually.ts";
+import { openSignedRepo } from "../../server/test/support/signed-repo.ts";
+import { newKey, verifiedSignatures } from "../../server/test/support/signing.ts";
+import { type Console, needs, openConsole } from "./support/console.ts";
+
+let opened: Console | undefined;
+before(async () => {
+  opened = await openConsole({ MOORAGE_WORK_POLL: "20ms" });
+});
+after(() => opened?.close());
+
+test("a signer is made, an image shows who signed it, and a policy keeps back what is not signed", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const repo = await openSignedRepo(platform);
+  const signed = await repo.push("v1");
+  await repo.push("v2");
+  const key = newKey();
+  const page = await signedIn();
+  const dialog = page.getByRole("dialog");
+
+  await page.goto(`/signatures/signers?group=${repo.group}`);
+  await page.getByText("No signers here").waitFor();
+  await page.getByRole("button", { name: "New signer" }).click();
+  await dialog.getByLabel("Name").fill("release");
+  await dialog.getByLabel("Public key").fill("not a key");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await eventually(async () => (await dialog.getByLabel("Public key").getAttribute("aria-invalid")) === "true");
+  await dialog.getByLabel("Public key").fill(key.pem);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("link", { name: "release" }).waitFor();
+  await repo.sign(signed, key);
+
+  const name = (tag: string): string => `${repo.name}:${tag}`;
+  await page.goto(`/image?name=${name("v1")}&part=signatures`);
+  const row = page.getByRole("table", { name: "Signatures" }).getByRole("row", { name: /release/ });
+  await row.getByText("Holds").waitFor();
+  await row.getByText("The image itself").waitFor();
+  await page.getByText("No signature policy is about this image").waitFor();
+  await row.getByRole("button", { name: "Details" }).click();
+  await dialog.getByText("nobody whose word counts says when").waitFor();
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await page.getByLabel("As of").fill("2020-01-01T00:00");
+  await page.getByText("Nothing was signed then").waitFor();
+
+  await page.goto(`/signatures/policies?group=${repo.group}`);
+  await page.getByRole("button", { name: "New policy" }).click();
+  await dialog.getByText("Choose who signs to see which tags it would keep back").waitFor();
+  await dialog.getByLabel("Name").fill("signed");
+  await dialog.getByLabel("release").check();
+  await dialog.getByLabel("Mode").selectOption("GATE_MODE_ENFORCE");
+  const kept = dialog.getByRole("table", { name: "Tags that would be kept back" });
+  await kept.getByRole("link", { name: name("v2") }).waitFor();
+  assert.equal(await kept.getByRole("link", { name: name("v1") }).count(), 0);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("link", { name: "signed" }).click();
+  await page.getByText("a signature of the image, by release").waitFor();
+  assert.equal((await repo.pull("v2")).status, 403);
+
+  await page.goto(`/image?name=${name("v2")}&part=signatures`);
+  await page.getByText("Kept back.").waitFor();
+  await page.getByText("Nothing is signed").waitFor();
+  await page.getByRole("table", { name: "Policies" }).getByRole("link", { name: "signed" }).click();
+  await page.getByRole("button", { name: "New exemption" }).click();
+  await dialog.getByLabel("Image").fill(repo.name);
+  await dialog.getByLabel("Reason").fill("signed again next week");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText("must have a tag or a digest").waitFor();
+  await dialog.getByLabel("Image").fill(name("v2"));
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("row", { name: /signed again next week/ }).waitFor();
+  assert.equal((await repo.pull("v2")).status, 200);
+  await page.getByRole("button", { name: "End" }).click();
+  await dialog.getByRole("button", { name: "End" }).click();
+  await page.getByText("Nothing is exempt").waitFor();
+  assert.equal((await repo.pull("v2")).status, 403);
+  assert.deepEqual(complaints, []);
+});
+
+test("before a key is revoked it is said what hangs on it", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const repo = await openSignedRepo(platform);
+  const key = newKey();
+  const { uid: signer } = await platform.ok("POST", `/registry/v2/signers/${repo.group}`, {
+    name: "nightly",
+    keys: [{ pem: key.pem }],
+  });
+  await platform.ok("POST", `/registry/v2/signaturePolicies/${repo.group}`, {
+    name: "only signed",
+    mode: "GATE_MODE_ENFORCE",
+    on: ["SIGNATURE_ACTION_PULL"],
+    rules: [{ name: "image", signers: [signer] }],
+  });
+  const digest = await repo.push("v1");
+  await repo.sign(digest, key);
+  assert.equal((await repo.pull("v1")).status, 200);
+  const page = await signedIn();
+  await page.goto(`/signatures/signer?uid=${signer}`);
+  await page
+    .getByRole("table", { name: "Policies that ask for it" })
+    .getByRole("link", { name: "only signed" })
+    .waitFor();
+  await page
+    .getByRole("table", { name: "Keys" })
+    .getByRole("button", { name: /^Actions for/ })
+    .click();
+  await page.getByRole("menuitem", { name: "Revoke key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("1 policy asks for this signer: only signed. 1 is enforced").waitFor();
+  await dialog.getByText("It is the signer's only key.").waitFor();
+  await dialog.getByRole("button", { name: "Revoke key" }).click();
+  await page.getByRole("table", { name: "Keys" }).getByText("Revoked", { exact: true }).last().waitFor();
+  await eventually(async () => (await repo.pull("v1")).status === 403);
+  await verifiedSignatures(platform, repo, digest, 1);
+  await page.goto(`/image?name=${repo.name}:v1&part=signatures`);
+  await page.getByRole("table", { name: "Signatures" }).getByText("Key revoked").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("whoever may not change signers and policies reads why, and sees them all the same", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const repo = await openSignedRepo(platform);
+  await platform.ok("POST", `/registry/v2/signers/${repo.group}`, { name: "seen", keys: [{ pem: newKey().pem }] });
+  const page = await signedIn({ identity: await platform.identity(repo.group, "viewer") });
+  await page.goto(`/signatures/signers?group=${repo.group}`);
+  await page.getByRole("link", { name: "seen" }).waitFor();
+  const button = page.getByRole("button", { name: "New signer" });
+  await eventually(async () => (await button.getAttribute("aria-disabled")) === "true");
+  assert.deepEqual(complaints, []);
+});
