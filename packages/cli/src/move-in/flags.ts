@@ -64,7 +64,7 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
   if ((plan === undefined) === (apply === undefined)) throw new UsageFailure("name either --plan or --apply");
   if (apply === undefined && finish === true) throw new UsageFailure("--finish: goes with --apply");
   if (apply === undefined && history === true)
-    throw new UsageFailure("--history: goes with --apply; a plan has the history where the source tells it");
+    throw new UsageFailure("--history: goes with --apply; a plan has the history where the source says it");
   if (apply === undefined && flags.policies === true)
     throw new UsageFailure("--policies: goes with --apply; a plan has the rules that are read");
   if (kind !== "harbor" && flags.policies === true) throw new UsageFailure(`--policies: rules of ${kind} are not read`);
