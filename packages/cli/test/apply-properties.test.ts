@@ -103,6 +103,8 @@ const mirror = fc.record({
   uniqueTags: fc.boolean(),
   gracePeriod: fc.boolean(),
   expirationTime: some(time),
+  history: fc.boolean(),
+  keepMoved: fc.boolean(),
 });
 const associations = fc.record({
   name: word,

@@ -19,6 +19,7 @@ export interface HarborProject {
   /** Its immutable tag rules, and the bytes of its quota; -1: no limit. */
   rules?: object[];
   storage?: number;
+  robots?: object[];
   repositories: Record<string, HarborArtifact[]>;
 }
 
@@ -56,6 +57,10 @@ export async function startFakeHarbor(t: TestContext, content: string, projects:
     if (quota !== null) {
       const of = projects.find(({ project_id }) => project_id === Number(quota));
       return page(url, res, [{ id: 1, ref: { id: of?.project_id }, hard: { storage: of?.storage ?? -1 } }]);
+    }
+    if (parts[0] === "robots") {
+      const [, id] = /^Level=project,ProjectID=(\d+)$/.exec(url.searchParams.get("q") ?? "") ?? [];
+      return page(url, res, projects.find(({ project_id }) => project_id === Number(id))?.robots ?? []);
     }
     if (parts[2] === "immutabletagrules")
       return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.rules ?? []);

@@ -1,6 +1,6 @@
 // Harbor and Quay move in by their own APIs. They are fakes, see fake-registries.ts.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startFakeHarbor, startFakeQuay } from "./fake-registries.ts";
@@ -8,6 +8,12 @@ import { BUILD, openStage, type Stage } from "./tasks-stage.ts";
 
 const GONE = `sha256:${"ef".repeat(32)}`;
 
+interface Secret {
+  robot: string;
+  username: string;
+  password: string;
+  made: boolean;
+}
 interface Item {
   kind: string;
   source: string;
@@ -55,12 +61,29 @@ test("Harbor: projects, repositories and tags come, with since when they are the
     tag_selectors: [selector(tags)],
     scope_selectors: { repository: [selector(repository)] },
   });
+  const robot = (id: number, name: string, actions: string[], fields: object) => ({
+    id,
+    name: `robot$acme+${name}`,
+    level: "project",
+    disable: false,
+    permissions: [
+      { kind: "project", namespace: "acme", access: actions.map((action) => ({ resource: "repository", action })) },
+    ],
+    ...fields,
+  });
   const tag = (name: string, push_time: string) => ({ name, push_time });
   const { url } = await startFakeHarbor(t, there.url, [
     {
       name: "acme",
       project_id: 1,
       storage: 10_737_418_240,
+      robots: [
+        robot(1, "ci", ["pull", "push"], { expires_at: -1 }),
+        robot(2, "nodes", ["pull"], { expires_at: Math.floor(Date.now() / 1000) + 86_400 }),
+        robot(3, "off", ["pull"], { disable: true }),
+        robot(4, "old", ["pull"], { expires_at: 1_000_000_000 }),
+        robot(5, "wide", ["pull"], { permissions: [{ kind: "system", namespace: "/", access: [] }] }),
+      ],
       rules: [
         rule(1, ["matches", "v{1,2}.*"], ["repoMatches", "**"]),
         rule(2, ["matches", "**"], ["repoMatches", "team/**"]),
@@ -86,6 +109,9 @@ test("Harbor: projects, repositories and tags come, with since when they are the
       ["tag", `acme/app:@${BUILD[3]}`, "has no tag"],
       ["tag", "acme/app:broken", `the source does not have the manifest ${GONE}`],
       ["repo", "cache/library/nginx", "is of a project that caches another registry: such projects do not come"],
+      ["robot", "robot$acme+off", "is disabled there"],
+      ["robot", "robot$acme+old", "has ended there"],
+      ["robot", "robot$acme+wide", "may do something beside its project"],
       ["policy", "acme: immutable tags, rule 3", "excludes names, or has a pattern with more than stars and braces"],
     ],
   );
@@ -110,6 +136,36 @@ test("Harbor: projects, repositories and tags come, with since when they are the
     { kind: "policy", ...count(0, 3), cannot: 1 },
     { kind: "quota", ...count(0, 1), cannot: 0 },
   ]);
+
+  const file = join(here.folder, "secrets");
+  await here.ok(...command, ...pull, "--policies", "--history", "--secrets", "secrets");
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const secrets = readFileSync(file, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Secret);
+  const made = secrets.filter((secret) => secret.made);
+  assert.deepEqual(
+    made.map(({ robot: name }) => name),
+    ["robot$acme+ci", "robot$acme+nodes"],
+  );
+  for (const { username, password } of made) {
+    const basic = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+    const scope = "scope=repository:acme/old/acme/app:pull";
+    const answer = await fetch(`${here.url}/token?service=${here.host}&${scope}`, {
+      headers: { authorization: basic },
+    });
+    const { token } = (await answer.json()) as { token: string };
+    const headers = { authorization: `Bearer ${token}` };
+    const pulled = await fetch(`${here.url}/v2/acme/old/acme/app/manifests/1.0`, { method: "HEAD", headers });
+    assert.equal(pulled.status, 200);
+  }
+  const [code, line] = await here.fails(...command, ...pull, "--secrets", "secrets");
+  assert.equal(code, 2);
+  assert.match(line, /--secrets: secrets is there already, and must be new/);
+  const more = await here.json<{ counts: { kind: string; same: number }[] }>(...command, ...pull, "--secrets", "other");
+  assert.equal(more.counts.find(({ kind }) => kind === "robot")?.same, 2);
+  assert.equal(readFileSync(join(here.folder, "other"), "utf8"), "");
 });
 
 test("Quay: the history of tags comes, deleted ones included, and what they pointed to can be pulled", async (t) => {

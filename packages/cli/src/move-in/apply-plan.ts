@@ -1,17 +1,26 @@
 // Applies a plan: groups, repos, histories, then content; the same again goes on where it was.
 import { textIn } from "../api/json-fields.ts";
 import { applyPolicies } from "./apply-policies.ts";
+import { applyRobots } from "./apply-robots.ts";
 import { applyGroups, applyRepo } from "./apply-repos.ts";
 import { type Applying, forItem, type PlannedRepo, reposOf } from "./applying.ts";
 import { tagsHere } from "./here.ts";
+import type { SecretsFile } from "./secrets-file.ts";
 import { inParallel } from "./parallel.ts";
 import { freshTurnOf, judgeTags, turnOf, wholeTurnOf } from "./turns.ts";
 
 /** Is shown how many repos have come so far. */
 type Note = (done: number, total: number) => void;
 
+/** What comes on request. */
+interface Wanted {
+  policies: boolean;
+  /** Where new passwords of robots go; without it robots are left. */
+  secrets: SecretsFile | undefined;
+}
+
 /** Applies all that can come. What fails is in the results; throws what concerns everything. */
-export async function applyPlan(applying: Applying, withPolicies: boolean, note: Note): Promise<void> {
+export async function applyPlan(applying: Applying, { policies, secrets }: Wanted, note: Note): Promise<void> {
   const { plan, results } = applying;
   for (const item of plan.items) if (item.action === "cannot") results.add(item, "cannot", item.why);
   await applyGroups(applying);
@@ -19,7 +28,8 @@ export async function applyPlan(applying: Applying, withPolicies: boolean, note:
   let done = 0;
   note(done, repos.length);
   for await (const _ of inParallel(repos, (repo) => moveRepo(applying, repo))) note((done += 1), repos.length);
-  await applyPolicies(applying, withPolicies);
+  await applyRobots(applying, secrets);
+  await applyPolicies(applying, policies);
 }
 
 async function moveRepo(applying: Applying, planned: PlannedRepo): Promise<void> {

@@ -79,7 +79,7 @@ async function tokenOf(
   return token;
 }
 
-/** The token endpoint of another host is asked by https, unless the registry itself is not, and never inside a cloud. */
+/** Throws a SourceError for a token endpoint of another host without TLS, where the registry has it, or link-local. */
 async function requireFit(url: URL, origin: string): Promise<void> {
   if (url.protocol !== "https:" && origin.startsWith("https:"))
     throw new SourceError(`the source names a token endpoint without TLS, ${url.host}: not asked`);

@@ -10,7 +10,7 @@ export function addImportFrom(program: Command): void {
   const command = program
     .command("import-from")
     .description(
-      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where. Of Harbor rules of immutable tags and quotas come, too; members, robots and other rules are not read. Neither are others by their own APIs: a folder of distribution, gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, verdaccio, devpi",
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where. Of Harbor robots, rules of immutable tags and quotas come, too; members and other rules are not read. Neither are others by their own APIs: a folder of distribution, gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, verdaccio, devpi",
     )
     .argument("<kind>", "what it is: oci, harbor or quay")
     .argument("<address>", "where it is, as registry.example.com or http://127.0.0.1:5000")
@@ -25,6 +25,7 @@ export function addImportFrom(program: Command): void {
     .option("--apply <file>", "do what the plan says, as far as you may; the same command again goes on")
     .option("--history", "with --apply: also since when tags point where, as the registry says")
     .option("--policies", "with --apply, for harbor: also rules of immutable tags, and quotas")
+    .option("--secrets <file>", "with --apply, for harbor: make tokens for robots; their passwords go to this new file")
     .option("--pull-username <name>", "with --apply: whom the server pulls the content as; anybody unless given")
     .option("--pull-password-file <file>", "with --apply: a file with the password for that")
     .option("--finish", "with --apply: then end the following; what was not copied whole goes on");

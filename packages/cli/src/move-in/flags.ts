@@ -11,6 +11,7 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
   apply?: string;
   finish?: boolean;
   policies?: boolean;
+  secrets?: string;
   history?: boolean;
   names?: string;
   namespace?: string[];
@@ -63,10 +64,14 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
   if ((plan === undefined) === (apply === undefined)) throw new UsageFailure("name either --plan or --apply");
   if (apply === undefined && finish === true) throw new UsageFailure("--finish: goes with --apply");
   if (apply === undefined && history === true)
-    throw new UsageFailure("--history: goes with --apply; a plan has the history where the source tells it");
+    throw new UsageFailure("--history: goes with --apply; a plan has the history where the source says it");
   if (apply === undefined && flags.policies === true)
     throw new UsageFailure("--policies: goes with --apply; a plan has the rules that are read");
   if (kind !== "harbor" && flags.policies === true) throw new UsageFailure(`--policies: rules of ${kind} are not read`);
+  if (apply === undefined && flags.secrets !== undefined)
+    throw new UsageFailure("--secrets: goes with --apply; a plan has no secrets");
+  if (kind !== "harbor" && flags.secrets !== undefined)
+    throw new UsageFailure(`--secrets: robots of ${kind} are not read`);
   if (apply === undefined && flags.pullUsername !== undefined)
     throw new UsageFailure("--pull-username: goes with --apply; a plan is read with --username");
   if (plan === undefined && names !== undefined)

@@ -2,6 +2,7 @@
 // Source: Harbor's API description, api/v2.0/swagger.yaml.
 import { isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
+import { robotOf } from "./harbor-robots.ts";
 import { immutablePolicies, quotaPolicy } from "./harbor-policies.ts";
 import { isDigest, isTag, type Source, type SourceRepo, type SourceTag } from "./model.ts";
 import { itemsOfNumbered } from "./numbered-pages.ts";
@@ -17,7 +18,7 @@ const PROXY = "is of a project that caches another registry: such projects do no
 export function harborSource(client: SourceClient, projects: readonly string[] | undefined): Source {
   return {
     hasHistory: true,
-    leavesBehind: "members, robots, labels, rules of retention, scanners, webhooks, replications",
+    leavesBehind: "members, robots of the system, labels, rules of retention, scanners, webhooks, replications",
     async *repos() {
       const asked = new Set(projects);
       for await (const project of listOf(client, `${API}/projects`, "name")) {
@@ -28,12 +29,15 @@ export function harborSource(client: SourceClient, projects: readonly string[] |
       const [unknown] = asked;
       if (unknown !== undefined) throw new SourceError(`the source has no project ${unknown} that we see`);
     },
+    async *robots(repos) {
+      for (const { name, id } of await projectsOf(client, repos)) {
+        const query = `q=${encodeURIComponent(`Level=project,ProjectID=${id}`)}&`;
+        for await (const robot of listOf(client, `${API}/robots`, "id", query)) yield robotOf(name, robot, Date.now());
+      }
+    },
     async *policies(repos) {
-      for (const name of new Set(repos.map((repo) => repo.slice(0, repo.indexOf("/"))))) {
+      for (const { name, id } of await projectsOf(client, repos)) {
         const below = repos.filter((repo) => repo.startsWith(`${name}/`));
-        const project = await client.json(`${API}/projects/${encodeURIComponent(name)}`);
-        const id = isObject(project) ? Number(project["project_id"]) : Number.NaN;
-        if (!Number.isSafeInteger(id)) throw new SourceError(`the source says no number of the project ${name}`);
         for await (const rule of listOf(client, `${API}/projects/${id}/immutabletagrules`, "id"))
           yield* immutablePolicies(name, rule, below);
         const query = `reference=project&reference_id=${id}&`;
@@ -48,6 +52,18 @@ export function harborSource(client: SourceClient, projects: readonly string[] |
       for await (const artifact of listOf(client, path, "digest", "with_tag=true&")) yield* tagsOf(artifact);
     },
   };
+}
+
+/** The projects of these repositories, with their numbers. */
+async function projectsOf(client: SourceClient, repos: readonly string[]): Promise<{ name: string; id: number }[]> {
+  const projects: { name: string; id: number }[] = [];
+  for (const name of new Set(repos.map((repo) => repo.slice(0, repo.indexOf("/"))))) {
+    const project = await client.json(`${API}/projects/${encodeURIComponent(name)}`);
+    const id = isObject(project) ? Number(project["project_id"]) : Number.NaN;
+    if (!Number.isSafeInteger(id)) throw new SourceError(`the source says no number of the project ${name}`);
+    projects.push({ name, id });
+  }
+  return projects;
 }
 
 async function* reposOf(client: SourceClient, project: string, isProxy: boolean): AsyncGenerator<SourceRepo> {

@@ -42,12 +42,8 @@ export async function makePlan(planning: Planning): Promise<Plan> {
     requireFew(items.length);
     planning.note((done += 1), sorted.length);
   }
-  items.push(
-    ...(await policyItems(
-      planning,
-      sorted.filter(([, fault]) => fault === undefined).map(([name]) => name),
-    )),
-  );
+  const come = sorted.filter(([, fault]) => fault === undefined).map(([name]) => name);
+  items.push(...(await robotItems(planning, come)), ...(await policyItems(planning, come)));
   const { kind, address, into, source, sizes } = planning;
   return {
     plan: FORM,
@@ -60,6 +56,22 @@ export async function makePlan(planning: Planning): Promise<Plan> {
     content: { count: sizes.count(), bytes: sizes.bytes(), atLeast: sizes.isAtLeast() },
     items,
   };
+}
+
+/** The machines there, as what they would be here. */
+async function robotItems({ source, into }: Planning, repos: readonly string[]): Promise<PlanItem[]> {
+  const items: PlanItem[] = [];
+  for await (const { source: name, below, role, endMs, fault } of source.robots?.(repos) ?? []) {
+    const item = { kind: "robot" as const, source: name, target: `${into}/${below}` };
+    if (fault !== undefined || role === undefined)
+      items.push({ ...item, target: "", action: "cannot", why: fault ?? "may do nothing here" });
+    else {
+      const end = endMs === undefined ? {} : { endTime: new Date(endMs).toISOString() };
+      items.push({ ...item, action: "create", why: "with --secrets, by a new password", role, ...end });
+    }
+    requireFew(items.length);
+  }
+  return items;
 }
 
 /** The rules there, as what they would be here. Whether they are here already is seen when they are applied. */

@@ -41,6 +41,19 @@ export interface SourcePolicy {
   fault?: string;
 }
 
+/** A machine that may do something there. */
+export interface SourceRobot {
+  source: string;
+  /** The group that it is for. */
+  below: string;
+  /** The built-in role here. */
+  role?: "registry.pull" | "registry.push";
+  /** When it ends there. */
+  endMs?: number;
+  /** Why it cannot come. */
+  fault?: string;
+}
+
 /** A registry that moves in, read through its API. Everything throws a SourceError. */
 export interface Source {
   /** Whether it says when its tags moved. */
@@ -51,6 +64,8 @@ export interface Source {
   tags(repo: string): AsyncGenerator<SourceTag>;
   /** Its rules, for these repositories. */
   policies?(repos: readonly string[]): AsyncGenerator<SourcePolicy>;
+  /** Its machines, for the projects of these repositories. */
+  robots?(repos: readonly string[]): AsyncGenerator<SourceRobot>;
 }
 
 const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;

@@ -4,7 +4,17 @@ import { open, rename, rm } from "node:fs/promises";
 import { isObject, parseJson } from "@moorage/kernel/lib/json";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import { isDigest, isTag } from "./model.ts";
-import { type Action, ACTIONS, faultOfName, FORM, ITEM_KINDS, type ItemKind, MAX_ITEMS, type Plan } from "./plan.ts";
+import {
+  type Action,
+  ACTIONS,
+  faultOfName,
+  FORM,
+  ITEM_KINDS,
+  type ItemKind,
+  MAX_ITEMS,
+  type Plan,
+  ROLES,
+} from "./plan.ts";
 import type { PlanItem, PlanMove } from "./plan.ts";
 
 const MAX_BYTES = 512 << 20;
@@ -12,7 +22,19 @@ const MAX_DEPTH = 8;
 const MAX_MOVES = 100_000;
 const MAX_WHY = 2_000;
 const MAX_PATTERN = 2_048;
-const FIELDS = new Set(["kind", "source", "target", "action", "why", "digest", "moves", "immutable", "bytes"]);
+const FIELDS = new Set([
+  "kind",
+  "source",
+  "target",
+  "action",
+  "why",
+  "digest",
+  "moves",
+  "immutable",
+  "bytes",
+  "role",
+  "endTime",
+]);
 
 /** Writes the plan whole or not at all. Throws a Failure. */
 export async function writePlan(file: string, plan: Plan): Promise<void> {
@@ -92,9 +114,16 @@ async function jsonOfFile(file: string): Promise<unknown> {
 
 type Fail = (what: string) => never;
 
+// Items of these are known by what they are there, of which several may have one place here.
+const BY_SOURCE: readonly string[] = ["robot", "policy", "quota"];
+
+function isTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
 function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
   if (!isObject(value)) return fail(": must be an object");
-  const { kind, source, target, action, why, digest, moves, immutable, bytes } = value;
+  const { kind, source, target, action, why, digest, moves, immutable, bytes, role, endTime } = value;
   const other = Object.keys(value).find((name) => !FIELDS.has(name));
   if (other !== undefined) fail(`: unknown field "${other.slice(0, 100)}"`);
   if (!ITEM_KINDS.includes(kind as ItemKind)) fail(`.kind: must be one of ${ITEM_KINDS.join(", ")}`);
@@ -107,6 +136,14 @@ function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
   requirePlaces(item, into, fail);
   if (kind !== "policy" && immutable !== undefined) fail(".immutable: only policies have it");
   if (kind !== "quota" && bytes !== undefined) fail(".bytes: only quotas have it");
+  if (kind !== "robot" && (role !== undefined || endTime !== undefined)) fail(": only robots have a role and an end");
+  if (kind === "robot") {
+    const known = ROLES.find((each) => each === role);
+    if (known === undefined) return fail(`.role: must be one of ${ROLES.join(", ")}`);
+    if (endTime !== undefined && (typeof endTime !== "string" || !isTime(endTime)))
+      return fail(".endTime: must be a time");
+    return { ...item, role: known, ...(endTime !== undefined && { endTime }) };
+  }
   if (kind === "policy") {
     if (typeof immutable !== "string" || immutable === "" || immutable.length > MAX_PATTERN)
       return fail(`.immutable: must be an expression of at most ${MAX_PATTERN} characters`);
@@ -128,7 +165,7 @@ function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
 /** Nothing comes from a name that is none there, and nothing goes beside the group. */
 function requirePlaces({ kind, source, target }: PlanItem, into: string, fail: Fail): void {
   const [from, to] = [source, target].map((text) => (kind === "tag" ? text.slice(0, text.lastIndexOf(":")) : text));
-  const fault = kind === "policy" || kind === "quota" ? undefined : faultOfName(from ?? "");
+  const fault = BY_SOURCE.includes(kind) ? undefined : faultOfName(from ?? "");
   if (fault !== undefined) fail(`.source: ${fault}`);
   if (!(to ?? "").startsWith(`${into}/`)) fail(`.target: is not below ${into}`);
   const below = faultOfName((to ?? "").slice(into.length + 1));
@@ -145,7 +182,7 @@ function movesOf(value: unknown, fail: Fail): PlanMove[] {
   return (value as unknown[]).map((each, at) => {
     const { digest, time } = isObject(each) ? each : {};
     if (digest !== "" && !isDigest(digest)) return fail(`.moves[${at}].digest: must be a digest, or empty`);
-    const timeMs = typeof time === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(time) ? Date.parse(time) : Number.NaN;
+    const timeMs = typeof time === "string" && isTime(time) ? Date.parse(time) : Number.NaN;
     if (Number.isNaN(timeMs)) return fail(`.moves[${at}].time: must be a time, as 2026-01-31T12:00:00.000Z`);
     if (timeMs <= lastMs) return fail(`.moves[${at}].time: must be after the move before it, and after 1970`);
     lastMs = timeMs;
@@ -158,7 +195,7 @@ function faultBetween(items: readonly PlanItem[]): string | undefined {
   const repos = new Map<string, string>();
   const targets = new Set<string>();
   for (const [at, { kind, source, target, action }] of items.entries()) {
-    if (action === "cannot" || kind === "policy" || kind === "quota") continue;
+    if (action === "cannot" || BY_SOURCE.includes(kind)) continue;
     if (targets.has(target)) return `items[${at}].target: ${target} is there twice`;
     targets.add(target);
     if (kind === "repo") repos.set(source, target);

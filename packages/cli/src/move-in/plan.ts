@@ -2,8 +2,10 @@
 import type { JsonObject } from "../api/rest.ts";
 
 /** What an item makes here. */
-export const ITEM_KINDS = ["group", "repo", "tag", "policy", "quota"] as const;
+export const ITEM_KINDS = ["group", "repo", "tag", "robot", "policy", "quota"] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
+/** What robots become: machines that pull, or pull and push. */
+export const ROLES = ["registry.pull", "registry.push"] as const;
 /** What is to be done: make it, change it, nothing since it is so, nothing since it cannot be. */
 export const ACTIONS = ["create", "update", "same", "cannot"] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -26,6 +28,10 @@ export interface PlanItem {
   why: string;
   /** Of a tag: what it points to there; empty when it was deleted. */
   digest?: string;
+  /** Of a robot: the built-in role that its token has. */
+  role?: (typeof ROLES)[number];
+  /** Of a robot: when it ends there, in ISO 8601. */
+  endTime?: string;
   /** Of a policy: which tags never point to anything else, in RE2. */
   immutable?: string;
   /** Of a quota: its limit. */

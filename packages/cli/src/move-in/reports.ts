@@ -15,6 +15,7 @@ const PLURALS: Readonly<Record<ItemKind, string>> = {
   group: "groups",
   repo: "repos",
   tag: "tags",
+  robot: "robots",
   policy: "policies",
   quota: "quotas",
 };

@@ -15,9 +15,11 @@ interface Ended {
   why: string;
 }
 
+const BY_SOURCE: readonly string[] = ["robot", "policy", "quota"];
+
 /** By what people know an item: where it is here; a rule, and what cannot come, by what it is there. */
 function nameOf({ kind, source, target }: PlanItem): string {
-  return target === "" || kind === "policy" || kind === "quota" ? source : target;
+  return target === "" || BY_SOURCE.includes(kind) ? source : target;
 }
 
 /** Collects how items end. */

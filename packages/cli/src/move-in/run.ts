@@ -17,7 +17,10 @@ import type { Plan } from "./plan.ts";
 import { readPlan, writePlan } from "./plan-file.ts";
 import { quaySource } from "./quay-source.ts";
 import { printPlan, printResults } from "./reports.ts";
+import { openSecretsFile } from "./secrets-file.ts";
 import { Results } from "./results.ts";
+
+const INTERRUPTED = "the same command again goes on; what the server copies by now goes on by itself";
 
 /** Makes or applies a plan, as the flags say. Answers the exit code: 9 when some items failed. */
 export async function moveIn(kindText: string, address: string, flags: MoveInFlags): Promise<number> {
@@ -82,18 +85,20 @@ async function apply({ kind, origin, into, file }: Task, flags: MoveInFlags): Pr
   const session = await openSession(flags);
   const here = await hereOf(session, into);
   const base = { plan, rest: session.rest, here, pull, history: flags.history === true };
+  const secrets = flags.secrets === undefined ? undefined : await openSecretsFile(flags.secrets);
   const applying: Applying = { ...base, results: new Results() };
   const finishing: Applying = { ...base, results: new Results() };
-  await withProgress(
-    "the same command again goes on; what the server copies by now goes on by itself",
-    async (report) => {
-      await applyPlan(applying, flags.policies === true, (done, total) =>
+  try {
+    await withProgress(INTERRUPTED, async (report) => {
+      await applyPlan(applying, { policies: flags.policies === true, secrets }, (done, total) =>
         report.progress({ step: "copy", done, total, unit: "repos" }),
       );
       if (flags.finish !== true) return;
       await finishPlan(finishing, (done, total) => report.progress({ step: "finish", done, total, unit: "repos" }));
-    },
-  );
+    });
+  } finally {
+    await secrets?.close();
+  }
   await printResults(
     { applied: applying.results, ...(flags.finish === true && { finished: finishing.results }) },
     flags,

@@ -57,6 +57,8 @@ const UPDATABLE: Updatable[] = [
         interval: "600s",
         pullThrough: true,
         username: "robot",
+        history: true,
+        keepMoved: true,
       },
     },
   },
@@ -200,6 +202,8 @@ test("masks accept both casings, several paths and a path inside a message", asy
     tagPattern: "",
     pullThrough: false,
     username: "",
+    history: false,
+    keepMoved: false,
   });
   const { uid } = await platform.ok("POST", `/iam/v2/identities/${root}`, {
     name: "x",

@@ -36,8 +36,21 @@ test("killed at any point, the same command goes on, and ends where it would hav
     "acme/team/web": [life("3", "03", BUILD[3])],
   });
   const apply = (group: string): string[] => [
-    ...["import-from", "quay", url, "--into", `acme/${group}`, "--apply", `${group}.json`, "--history", "--finish"],
-    ...["--pull-username", "robot", "--pull-password-file", "password", "-o", "json"],
+    "import-from",
+    "quay",
+    url,
+    "--into",
+    `acme/${group}`,
+    "--apply",
+    `${group}.json`,
+    "--history",
+    "--finish",
+    "--pull-username",
+    "robot",
+    "--pull-password-file",
+    "password",
+    "-o",
+    "json",
   ];
   const planned = async (group: string): Promise<void> => {
     await here.ok("groups", "create", `acme/${group}`);

@@ -1,0 +1,87 @@
+// Robots of a plan become pull and push tokens with new passwords: the old ones never come.
+import { objectsIn, textIn } from "../api/json-fields.ts";
+import type { JsonObject, RestClient } from "../api/rest.ts";
+import { makePassword } from "../password-key.ts";
+import { registryHost } from "../registry-host.ts";
+import { type Applying, forItem } from "./applying.ts";
+import type { PlanItem } from "./plan.ts";
+import type { SecretsFile } from "./secrets-file.ts";
+
+const DAY_MS = 86_400_000;
+const TOKENS = {
+  "registry.pull": { issuer: "moorage-pull-token", noun: "pull token", maxDays: 366 },
+  "registry.push": { issuer: "moorage-push-token", noun: "push token", maxDays: 90 },
+} as const;
+
+/** Makes the tokens that are not there. Without a file for their passwords they are left, and the results say so. */
+export async function applyRobots(applying: Applying, secrets: SecretsFile | undefined): Promise<void> {
+  const { plan, rest, results } = applying;
+  const registry = secrets === undefined ? "" : await registryHost(rest.url);
+  for (const item of plan.items) {
+    if (item.kind !== "robot" || item.action === "cannot") continue;
+    if (secrets === undefined) results.add(item, "left", "comes with --secrets");
+    else await forItem(results, item, () => applyRobot(applying, item, { secrets, registry }));
+  }
+}
+
+async function applyRobot(
+  { rest, here, results }: Applying,
+  item: PlanItem,
+  { secrets, registry }: { secrets: SecretsFile; registry: string },
+): Promise<void> {
+  const group = here.groups.get(item.target);
+  if (group === undefined) return results.add(item, "failed", "its group is not there");
+  const name = item.source
+    .replace(/^robot\$/, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]/g, "-");
+  const query = { name, "uidp.children_of": group, page_size: 1 };
+  if (objectsIn(await rest.call("GET", "/iam/v2/identities", { query }), "identities").length > 0)
+    return results.add(item, "same");
+  const role = item.role ?? "registry.pull";
+  const { issuer, noun, maxDays } = TOKENS[role];
+  const nowMs = Date.now();
+  const wantedMs = item.endTime === undefined ? Infinity : Date.parse(item.endTime);
+  const endMs = Math.floor(Math.min(wantedMs, nowMs + maxDays * DAY_MS) / 1000) * 1000;
+  const made = makePassword({ issuer, audience: registry, nowMs, endMs });
+  const expirationTime = new Date(endMs).toISOString();
+  // The password is on the disk before it holds: a command that is killed in between loses none.
+  await secrets.add({ robot: item.source, name, registry, password: made.token, expirationTime, made: false });
+  const staticKeys = {
+    issuer,
+    subject: made.subject,
+    issuerKeys: made.issuerKeys,
+    expirationTime,
+    audiences: [registry],
+  };
+  const description = `${noun} for ${item.source}, of another registry`;
+  const body = { name, description, staticKeys };
+  const identity = textIn(await rest.call("POST", `/iam/v2/identities/${group}`, { body }), "uid");
+  await bind(rest, { group, identity, role });
+  await secrets.add({
+    robot: item.source,
+    name,
+    registry,
+    username: identity,
+    password: made.token,
+    expirationTime,
+    made: true,
+  });
+  results.add(item, "done", `until ${expirationTime}`);
+}
+
+/** Gives the identity its role; without it the identity is removed. */
+async function bind(
+  rest: RestClient,
+  { group, identity, role }: { group: string; identity: string; role: string },
+): Promise<void> {
+  try {
+    const query = { name: role, "uidp.in_root": true, page_size: 1 };
+    const [found] = objectsIn(await rest.call("GET", "/iam/v2/roles", { query }), "roles");
+    const body: JsonObject = { identityUid: identity, roleUid: textIn(found, "uid") };
+    await rest.call("POST", `/iam/v2/roleBindings/${group}`, { body });
+  } catch (error) {
+    await rest.call("DELETE", `/iam/v2/identities/${identity}`).catch(() => {});
+    throw error;
+  }
+}
