@@ -96,20 +96,22 @@ test("a manifest or a blob that is not what its digest says is not served and no
 
 test("limits that are no numbers, or beyond all, are bounded; a repo below the group has no source of its own", async (t) => {
   const { here, hub, group, pull } = await startWorld(t);
-  hub.push("library/nginx", "1", "one");
-  for (const [limit, remaining] of [
+  const said = [
     ["999999999999999", "-1"],
     ["9999999999;w=9999999999", "9999999999;w=9999999999"],
     ["a".repeat(10_000), ""],
-  ])
+  ];
+  for (const [at, [limit = "", remaining = ""]] of said.entries()) {
+    hub.push("library/nginx", `${at}`, `content ${at}`);
     hub.misbehave = ({ path, res }) => {
       if (path.includes("/manifests/")) {
-        res.setHeader("ratelimit-limit", limit ?? "");
-        res.setHeader("ratelimit-remaining", remaining ?? "");
+        res.setHeader("ratelimit-limit", limit);
+        res.setHeader("ratelimit-remaining", remaining);
       }
       return false;
     };
-  assert.equal((await pull(IMAGE)).status, 200);
+    assert.equal((await pull(`library/nginx/manifests/${at}`)).status, 200);
+  }
   hub.misbehave = ({ res }) => {
     res.writeHead(429, { "retry-after": "99999999999" }).end();
     return true;
