@@ -45,6 +45,7 @@ export const TAKES_LONG = [
   "test/mirroring/moving-in",
   "test/mirroring/processes",
   "test/mirroring/pull-through",
+  "test/upstreams/hostile",
   "test/upstreams/mirror-host",
   "test/upstreams/pulls",
   "test/observe/logs",

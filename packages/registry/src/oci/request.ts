@@ -167,12 +167,12 @@ export interface Exchange {
 }
 
 /** A mirror host that a client called. */
-export interface CalledMirror {
+interface CalledMirror {
   /** Its URL. */
   origin: string;
   /** The path of its group. */
   group: string;
-  /** The registry that the client names; it is a key, and nothing is connected to by it. Undefined when it names none. */
+  /** The registry that the client names: a key, by which nothing is connected to. Undefined when it names none. */
   ns: string | undefined;
   /** The name as the client called it. */
   name: string;
@@ -217,7 +217,7 @@ export function challenge(
   return `Bearer ${parts.join(",")}`;
 }
 
-/** The URL of the token endpoint, as the client reaches it. That of a mirror host keeps the registry it was asked for. */
+/** The URL of the token endpoint, as the client reaches it. That of a mirror host keeps the registry asked for. */
 export function tokenUrl({ deps: { addresses }, req, mirror }: Pick<Exchange, "deps" | "req" | "mirror">): string {
   if (mirror === undefined) return `${addresses.registry(req)}/token`;
   return `${mirror.origin}/token${mirror.ns === undefined ? "" : `?ns=${encodeURIComponent(mirror.ns)}`}`;

@@ -5,8 +5,8 @@ import { isOrigin, noteOrigin, type StandIn, standInFor } from "../upstreams/ind
 import { makeRepository } from "./blobs/commands.ts";
 
 /**
- * Creates the repo of that path for what a registry has that a group above stands for, unless it is there. Undefined when
- * the group no longer stands for it, or has a repo of its own there. Checks no rights: the server itself acts.
+ * Creates the repo of that path for what a registry has that a group above stands for, unless it is there. Undefined
+ * when the group no longer stands for it, or has a repo of its own there. Checks no rights: the server itself acts.
  */
 export const makeStandInRepo = command(
   "oci.makeStandInRepo",

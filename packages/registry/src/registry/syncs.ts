@@ -13,6 +13,7 @@ import { type RawBuilder, sql } from "kysely";
 import { parseImageSource, parseLocalSource } from "./image-source.ts";
 import { localFault } from "./local-source.ts";
 import { MAX_TAG_STEPS } from "./policies.ts";
+import { standInAbove } from "./stand-ins.ts";
 
 const DEFAULT_INTERVAL_MS = 3_600_000;
 const MIN_INTERVAL_S = 60;
@@ -148,6 +149,11 @@ export async function updateMirror(
   const local = parseLocalSource(after?.source ?? "");
   const fault = local === undefined ? undefined : await localFault(call, repo, local);
   if (fault !== undefined) violations.unshift({ field: "syncConfig.source", description: fault });
+  if (after !== undefined && after.source !== "" && (await standInAbove(call.tx, repo)) !== undefined)
+    violations.push({
+      field: "syncConfig.source",
+      description: "is not for a repo below a group that stands for a registry",
+    });
   if (violations.length > 0) throw invalidArgument(...violations);
   if (after === undefined || after.source === "") {
     for (const { follow } of call.below.repo) await follow?.(call, repo, undefined);

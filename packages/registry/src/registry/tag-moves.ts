@@ -8,6 +8,7 @@ import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
 import { immutableTag, policyOf, protectedTag } from "./policies.ts";
 import { BY_SYSTEM, type DeleteReason, emitTag, type MoveReason } from "./tag-events.ts";
 import { requireCount } from "./quotas/counts.ts";
+import { requireNoOrigin } from "./stand-ins.ts";
 import { emitVersionMoved, isVersionTag } from "./version-moves.ts";
 
 export interface TagMove {
@@ -81,8 +82,8 @@ const insertRecord = statement(
  * of its own, also when it was deleted in between. `found`: the result of findTag in the same transaction, if it was
  * called before. The times of a tag's records strictly increase, also after deletions. Checks no rights: the caller of
  * this function does. Throws NOT_FOUND if the repo does not exist, INVALID_ARGUMENT on `name` for a reserved name, and
- * FAILED_PRECONDITION (TAG_IMMUTABLE) if the repo's policy fixes the tag to another digest. Source: docs/contract.md,
- * "Tag history".
+ * FAILED_PRECONDITION (TAG_IMMUTABLE) if the repo's policy fixes the tag to another digest, or where its tags are those
+ * of another registry. Source: docs/contract.md, "Tag history".
  */
 export async function moveTag(
   call: Call,
@@ -96,6 +97,8 @@ export async function moveTag(
   const deprecated = move.deprecated ?? before?.deprecated === 1;
   const bundles = move.bundles === undefined ? (before?.bundles ?? "[]") : JSON.stringify(move.bundles);
   const moved = before?.digest !== digest;
+  // Pushes are denied before, and copies are what moves them.
+  if (moved && move.reason !== "push" && move.reason !== "mirror") await requireNoOrigin(call.tx, repo);
   const versionDigest =
     moved && isVersionTag(name) ? (before?.digest ?? (await lastDigest(call, repo, name))) : undefined;
   const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason, place) : before.update_time;

@@ -1,6 +1,7 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { type Database, statement } from "@moorage/kernel/store";
+import { noteSighting } from "./age.ts";
 import { type RegistryRate, rateText } from "./rate.ts";
 
 /** What is found out anew when it is lost. */
@@ -66,4 +67,4 @@ export const noteTagCheck = command(
 );
 
 /** The commands of upstreams. */
-export const upstreamCommands = [noteUpstream, noteTagCheck] as const;
+export const upstreamCommands = [noteSighting, noteUpstream, noteTagCheck] as const;

@@ -276,6 +276,12 @@ test("without the upstream its repos are ordinary: they are pushed to, and the r
   const one = hub.push("library/nginx", "1", "one");
   assert.equal((await pull("library/nginx/manifests/1")).status, 200);
   await copied("library/nginx", "1", one.digest);
+  const { uid: repo = "" } = (await here.api("GET", "/registry/v2/repos?name=nginx")).repos[0] ?? {};
+  const move = await here.ask("POST", `/registry/v2/tags/${repo}`, {
+    token: here.platform,
+    json: { name: "mine", digest: one.digest },
+  });
+  assert.deepEqual([move.status, move.text.includes("STANDS_FOR_REGISTRY")], [400, true], move.text);
   await here.api("DELETE", `/registry/v2/upstreams/${uid}`);
   const asked = hub.seen.length;
   const kept = await pull("library/nginx/manifests/1");

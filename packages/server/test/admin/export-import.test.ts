@@ -515,7 +515,7 @@ test(
       const isFull = (error: unknown): boolean => error instanceof Error && full.test(error.message);
       await assert.rejects(exportInstallation(origin.config, out, SILENT), isFull);
       assert.equal(readManifest(out)?.complete, false);
-      assert.ok(resize("7m", "remount"));
+      assert.ok(resize("8m", "remount"));
       await exportInstallation(origin.config, out, SILENT);
       const dataDir = join(small, "data");
       t.after(() => dropDatabase(dataDir));

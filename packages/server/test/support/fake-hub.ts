@@ -4,9 +4,9 @@ import type { TestContext } from "node:test";
 import { digestOf, OCI_IMAGE, OCI_INDEX } from "./installation.ts";
 
 /**
- * A fake of Docker Hub, made from its published API and documents of its limits, not from Hub itself: pulls take a token
- * from another path, GETs of manifests count against a limit that `ratelimit-limit` and `ratelimit-remaining` state, and
- * beyond it are answered with 429 and a Retry-After. HEADs do not count.
+ * A fake of Docker Hub, made from its published API and documents of its limits, not from Hub itself: pulls take a
+ * token from another path, GETs of manifests count against a limit that `ratelimit-limit` and `ratelimit-remaining`
+ * state, and beyond it are answered with 429 and a Retry-After. HEADs do not count.
  */
 export interface FakeHub {
   /** For `registry` of an upstream. */

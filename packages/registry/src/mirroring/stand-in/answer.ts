@@ -16,6 +16,7 @@ import {
 import type { StandIn } from "../../upstreams/index.ts";
 import { mirrorCall } from "../context.ts";
 import { UpstreamError } from "../errors.ts";
+import { noteSeen, tooYoung, tooYoungUntil } from "./cooldown.ts";
 import type { UpstreamStates } from "./states.ts";
 import { type CheckDeps, type Checked, createChecks, fetchByDigest, keyOf } from "./tag-check.ts";
 
@@ -56,8 +57,23 @@ class Answers implements StandIns {
     this.#check = createChecks(context);
   }
 
-  manifest(request: StandInRequest): Promise<StandInAnswer> {
-    return isDigest(request.reference) ? this.#digest(request) : this.#tag(request);
+  async manifest(request: StandInRequest): Promise<StandInAnswer> {
+    const answer = await (isDigest(request.reference) ? this.#digest(request) : this.#tag(request));
+    await this.#requireAge(request, answer);
+    return answer;
+  }
+
+  /** Throws PERMISSION_DENIED for what is too young. */
+  async #requireAge(request: StandInRequest, { manifest, repo }: StandInAnswer): Promise<void> {
+    const { place, reference, held } = request;
+    const { standIn } = place;
+    if (standIn.cooldownMs === 0 || manifest === undefined || repo === undefined) return;
+    const { deps } = this.#context;
+    const stored = manifest === "held" ? undefined : manifest;
+    const aged = { standIn, repo, digest: stored?.digest ?? held?.digest ?? "", reference, stored };
+    if (stored !== undefined && isDigest(reference)) await noteSeen(deps, aged);
+    const opensMs = await tooYoungUntil(deps, aged);
+    if (opensMs !== undefined) throw tooYoung(request, opensMs);
   }
 
   async #digest(request: StandInRequest): Promise<StandInAnswer> {

@@ -8,7 +8,7 @@ import type { RetryPolicy } from "../request.ts";
 import { openedPassword } from "../sources.ts";
 import type { UpstreamStates } from "./states.ts";
 
-/** The source of a repo that came from a registry which a group stands for. Throws an UpstreamError as `sources` does. */
+/** The source of a repo that came from a registry which a group stands for. Throws an UpstreamError as others do. */
 export type StandInSources = (standIn: StandIn, repo: string) => PullSource;
 
 /** Opens repositories of registries that groups stand for: to compare tags, and as sources. */

@@ -5,6 +5,9 @@ import { noteTagCheck } from "../../upstreams/index.ts";
 import { type MirrorDeps, mirrorCall } from "../context.ts";
 import type { CopyQueue } from "../copy-queue.ts";
 import { UpstreamError } from "../errors.ts";
+import { companionOf } from "../followed-tags.ts";
+import type { Upstream } from "../registry-client.ts";
+import { noteSeen, oldDigestOf, tooYoung, tooYoungUntil } from "./cooldown.ts";
 import type { FetchLimit } from "../fetch-limit.ts";
 import type { StandInClients } from "./sources.ts";
 
@@ -55,6 +58,8 @@ async function check(context: CheckDeps, request: StandInRequest): Promise<Check
   try {
     const resolved = await upstream.resolve(reference, signal);
     if (resolved === undefined) return { kind: "missing" };
+    if (standIn.cooldownMs > 0 && !isCompanion(reference))
+      return await checkAged(context, request, resolved.digest, { upstream, signal });
     if (resolved.digest === held?.digest && repo !== undefined) {
       await deps.transactor.write(noteTagCheck, mirrorCall(deps), { repo, tag: reference });
       copies.addReferrers(clients.source(standIn, repo), resolved.digest);
@@ -67,6 +72,35 @@ async function check(context: CheckDeps, request: StandInRequest): Promise<Check
     if (signal.aborted) throw new UpstreamError("unreachable", `${standIn.registry} does not answer`, { cause: error });
     throw error;
   }
+}
+
+/** The same with a cooldown: what is too young does not come, and the newest digest that is old enough does. */
+async function checkAged(
+  context: CheckDeps,
+  request: StandInRequest,
+  digest: string,
+  { upstream, signal }: { upstream: Upstream; signal: AbortSignal },
+): Promise<Checked> {
+  const { deps } = context;
+  const { place, reference, held } = request;
+  const { standIn } = place;
+  const repo = await repoOf(context, request);
+  if (repo === undefined) return { kind: "missing" };
+  await noteSeen(deps, { standIn, repo, digest, reference });
+  const opensMs = await tooYoungUntil(deps, { standIn, repo, digest, reference });
+  const wanted = opensMs === undefined ? digest : await oldDigestOf(deps, standIn, repo, reference);
+  if (held !== undefined && (wanted ?? held.digest) === held.digest) {
+    await deps.transactor.write(noteTagCheck, mirrorCall(deps), { repo, tag: reference });
+    return { kind: "same" };
+  }
+  const stored = wanted === undefined ? undefined : await upstream.manifest(wanted, signal);
+  if (stored !== undefined) return await kept(context, { ...request, place: { ...place, repo } }, stored);
+  if (opensMs === undefined) return { kind: "missing" };
+  throw tooYoung(request, opensMs);
+}
+
+function isCompanion(reference: string): boolean {
+  return companionOf(reference) !== undefined;
 }
 
 /** The manifest that a digest names at the registry, for a repo that is not here yet. */
@@ -86,19 +120,22 @@ export async function fetchByDigest(context: CheckDeps, request: StandInRequest)
 }
 
 /** Has a manifest copied to its repo, which is made if need be. */
-async function kept(
-  { deps, clients, copies }: CheckDeps,
-  { place, reference, held }: StandInRequest,
-  stored: StoredManifest,
-): Promise<Checked> {
-  const { standIn, path } = place;
-  const { repo = place.repo } =
-    place.repo === undefined
-      ? await deps.transactor.write(makeStandInRepo, mirrorCall(deps), { path, standIn })
-      : { repo: place.repo };
+async function kept(context: CheckDeps, request: StandInRequest, stored: StoredManifest): Promise<Checked> {
+  const { deps, clients, copies } = context;
+  const { place, reference, held } = request;
+  const { standIn } = place;
+  const repo = await repoOf(context, request);
   if (repo === undefined) return { kind: "missing" };
+  await noteSeen(deps, { standIn, repo, digest: stored.digest, reference, stored });
   copies.add(clients.source(standIn, repo), reference, stored, held?.digest ?? "");
   return { kind: "new", stored, repo };
+}
+
+/** The repo, which is made if need be. */
+async function repoOf({ deps }: CheckDeps, { place }: StandInRequest): Promise<string | undefined> {
+  const { repo, path, standIn } = place;
+  if (repo !== undefined) return repo;
+  return (await deps.transactor.write(makeStandInRepo, mirrorCall(deps), { path, standIn })).repo;
 }
 
 /** Registries answer 401 or 403 to names that do not exist, or that our user may not pull. */

@@ -14,9 +14,9 @@ export interface StandInManifest {
 }
 
 /**
- * The manifest that is answered for a tag or digest below a group that stands for another registry, for a caller who may
- * pull it: what is here, or what the registry has. The answer, also that there is none, says by Cache-Status where it
- * is from. Undefined when there is none.
+ * The manifest that is answered for a tag or digest below a group that stands for another registry, for a caller who
+ * may pull it: what is here, or what the registry has. The answer, also that there is none, says by Cache-Status where
+ * it is from. Undefined when there is none.
  */
 export async function manifestOfStandIn(
   exchange: Exchange,

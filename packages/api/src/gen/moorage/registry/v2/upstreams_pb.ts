@@ -35,9 +35,9 @@ export type RegistryUpstream = Message<"moorage.registry.v2.RegistryUpstream"> &
   uid: string;
 
   /**
-   * The host of the registry, with its port if that is not 443, such as docker.io, quay.io or registry.example.com:5000.
-   * docker.io has two more names, index.docker.io and registry-1.docker.io. http:// in front, and private addresses,
-   * only where the server is set to allow them.
+   * The host of the registry, with its port if that is not 443, such as docker.io, quay.io or
+   * registry.example.com:5000. docker.io has two more names, index.docker.io and registry-1.docker.io. http:// in front,
+   * and private addresses, only where the server is set to allow them.
    *
    * @generated from field: string registry = 2;
    */

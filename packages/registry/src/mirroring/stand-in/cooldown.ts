@@ -1,0 +1,58 @@
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { isDigest, type StandInRequest, type StoredManifest } from "../../oci/index.ts";
+import { newestOld, noteSighting, opensAt, type StandIn } from "../../upstreams/index.ts";
+import { type MirrorDeps, mirrorCall } from "../context.ts";
+import { companionOf } from "../followed-tags.ts";
+
+type AgeDeps = Pick<MirrorDeps, "transactor" | "clock">;
+
+/** A manifest in its repo, which came from a registry. */
+export interface Aged {
+  standIn: StandIn;
+  repo: string;
+  digest: string;
+  /** The tag or digest that was asked for. */
+  reference: string;
+  /** The manifest, where it has just come. */
+  stored?: StoredManifest | undefined;
+}
+
+/** Notes that a digest was seen at the registry, if there is a cooldown. */
+export async function noteSeen(deps: AgeDeps, { standIn, repo, digest, reference, stored }: Aged): Promise<void> {
+  if (standIn.cooldownMs === 0) return;
+  const tag = isDigest(reference) ? undefined : reference;
+  // What cosign attaches by a tag is as old as the image.
+  const subject = (tag && companionOf(tag)) ?? stored?.manifest.subject ?? "";
+  const parts = (stored?.manifest.references ?? []).flatMap((each) => (each.kind === "manifest" ? [each.digest] : []));
+  await deps.transactor.write(noteSighting, mirrorCall(deps), { repo, digest, tag, subject, parts });
+}
+
+/** When a digest will be old enough, in milliseconds since 1970; undefined when it is. */
+export async function tooYoungUntil(deps: AgeDeps, { standIn, repo, digest }: Aged): Promise<number | undefined> {
+  if (standIn.cooldownMs === 0) return undefined;
+  const call = mirrorCall(deps);
+  const opens = await deps.transactor.read(call, ({ tx }) => opensAt(tx, standIn, repo, digest));
+  return opens !== undefined && opens > call.nowMs ? opens : undefined;
+}
+
+/** The newest digest of a tag that is old enough. */
+export async function oldDigestOf(
+  deps: AgeDeps,
+  standIn: StandIn,
+  repo: string,
+  tag: string,
+): Promise<string | undefined> {
+  const { digest } = await deps.transactor.read(mirrorCall(deps), async (call) => ({
+    digest: await newestOld(call, standIn, repo, tag),
+  }));
+  return digest;
+}
+
+/** The error for what is too young. */
+export function tooYoung({ place: { standIn }, reference }: StandInRequest, opensMs: number): MoorageError {
+  const image = `${standIn.name}${isDigest(reference) ? "@" : ":"}${reference}`;
+  const opens = new Date(opensMs).toISOString().replace(/\.\d+Z$/, "Z");
+  return new MoorageError(Code.PermissionDenied, `Permission denied: ${image} is too young: opens at ${opens}`, {
+    metadata: { reason: "COOLDOWN", opens },
+  });
+}
