@@ -1,4 +1,4 @@
-// A draft of a policy over very many tags: pages of a bounded size, each tag looked at once.
+// A draft of a policy over very many tags: pages of a bounded size, no tag twice.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sized } from "../../../server/test/support/extent.ts";
@@ -23,7 +23,7 @@ interface Page {
   nextPageToken: string;
 }
 
-test("a preview looks at each of very many tags once, a bounded number for each page", async () => {
+test("a preview looks at very many tags, a bounded number for each page and none twice", async () => {
   const repo = await openSignedRepo(platform);
   const key = newKey();
   const signer = await newSigner(platform, repo.group, "release", [key]);
