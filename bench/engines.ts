@@ -30,6 +30,7 @@ import { pullSection } from "./rows-pulls.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
 import { FEW_TAGS, sizeSection } from "./rows-tags.ts";
+import { signatureSection } from "./rows-signatures.ts";
 import { v1Peaks, v1Section } from "./rows-v1.ts";
 import { workersSection } from "./rows-workers.ts";
 import { writeSection } from "./rows-writes.ts";
@@ -93,6 +94,7 @@ export async function runSqlite(part: Part): Promise<void> {
       logged: await copy("logged"),
       silent: await copy("silent"),
       uncounted: await copy("uncounted"),
+      signed: await copy("signed"),
       unread: await copy("unread"),
       images: () =>
         sqliteInstallation(part.launcher, part.cacheFolder, join(part.scratch, "images"), imagesOf(part.sizes)),
@@ -115,7 +117,7 @@ export async function runPostgres(part: Part): Promise<void> {
     const copy = async (name: string): Promise<Installation | undefined> =>
       smallest && postgresInstallation(part.launcher, postgres, join(part.scratch, name), smallest, name);
     const [silent, unread] = [await copy("silent"), await copy("unread")];
-    const uncounted = await copy("uncounted");
+    const [uncounted, signed] = [await copy("uncounted"), await copy("signed")];
     const images = (): Promise<Installation> =>
       postgresInstallation(part.launcher, postgres, join(part.scratch, "images"), imagesOf(part.sizes), "images");
     const libraries = (): Promise<Installation> =>
@@ -130,7 +132,7 @@ export async function runPostgres(part: Part): Promise<void> {
       part,
       "PostgreSQL",
       installations,
-      { silent, uncounted, unread, images, libraries },
+      { silent, uncounted, signed, unread, images, libraries },
       postgres.cpuUs,
     );
   } finally {
@@ -158,6 +160,7 @@ interface Others {
   logged?: Installation | undefined;
   silent?: Installation | undefined;
   uncounted?: Installation | undefined;
+  signed?: Installation | undefined;
   unread?: Installation | undefined;
   images(): Promise<Installation>;
   libraries(): Promise<Installation>;
@@ -167,7 +170,7 @@ async function runEngine(
   part: Part,
   engine: Engine,
   installations: Installation[],
-  { logged, silent, uncounted, unread, images, libraries }: Others,
+  { logged, silent, uncounted, signed, unread, images, libraries }: Others,
   helpersCpuUs: () => number | undefined,
 ): Promise<void> {
   const servers: Bench["servers"] = [];
@@ -194,6 +197,7 @@ async function runEngine(
       );
     const withoutEvents = await without("MOORAGE_EVENTS_PULLS", silent);
     const withoutStatistics = await without("MOORAGE_PULLS_RETENTION", uncounted);
+    const withPolicies = signed && started(await startMoorage(signed.place, { helpersCpuUs }));
     const withoutReading = await without("MOORAGE_CATALOG_IMAGES", unread);
     const bench: Bench = {
       ...part,
@@ -203,6 +207,7 @@ async function runEngine(
       ...(withLog && { logged: withLog }),
       ...(withoutEvents && { silent: withoutEvents }),
       ...(withoutStatistics && { uncounted: withoutStatistics }),
+      ...(withPolicies && { signed: withPolicies }),
       ...(withoutReading && { unread: withoutReading }),
     };
     const findings = imagesServer(bench, images, helpersCpuUs, (close) => closers.push(close));
@@ -217,6 +222,7 @@ async function runEngine(
       () => pushSection(bench),
       async () => pushesReadSection(bench),
       () => pullStatisticsSection(bench),
+      () => signatureSection(bench),
       async () => catalogSection(bench),
       async () => findingsSection(bench, findings),
       ...(["npm", "pypi"] as const).flatMap((client) => [

@@ -82,7 +82,8 @@ const began = performance.now();
 const cacheFolder = join(BUILD, "bench");
 mkdirSync(cacheFolder, { recursive: true });
 const scratch = mkdtempSync(join(cacheFolder, "run-"));
-for (const copy of ["logged", "silent", "uncounted", "unread", "images", "libraries"]) mkdirSync(join(scratch, copy));
+for (const copy of ["logged", "silent", "uncounted", "signed", "unread", "images", "libraries"])
+  mkdirSync(join(scratch, copy));
 const cleanups: Part["cleanups"] = [];
 const loader = openLoader();
 const versions: Record<string, string> = {};

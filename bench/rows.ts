@@ -95,6 +95,8 @@ export interface Bench {
   silent?: Moorage;
   /** A server that does not count pulls. */
   uncounted?: Moorage;
+  /** A server with policies of signatures. */
+  signed?: Moorage;
   /** And one that does not read what images hold. */
   unread?: Moorage;
 }

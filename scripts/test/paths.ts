@@ -229,6 +229,8 @@ export const FINDS_BY_TIME = [
   "test/engines/fresh-answers",
   "test/faults/race",
   "test/faults/storm",
+  "test/trust/fuzzed-signatures",
+  "test/trust/signed-worlds",
   "test/v1/sequences",
 ];
 

@@ -30,6 +30,8 @@ const keys = [newKey(), newKey()];
 const signers: string[] = [];
 const repos: SignedRepo[] = [];
 const digests = new Map<SignedRepo, string[]>();
+/** What the tag points to that pointed to something signed before. */
+const moved = new Map<SignedRepo, string>();
 
 before(async () => {
   platform = await startPlatform();
@@ -62,6 +64,9 @@ before(async () => {
       [twice, linux("arm64")],
     ]);
     digests.set(repo, [plain, signed, twice, mixed, whole]);
+    const earlier = await repo.push("moved");
+    if (first !== undefined) await repo.sign(earlier, first);
+    moved.set(repo, await repo.push("moved"));
   }
 });
 after(() => platform?.close());
@@ -89,9 +94,11 @@ async function deal(dice: Dice): Promise<void> {
   for (const { uid } of old) await platform.ok("DELETE", `/registry/v2/signaturePolicies/${uid}`);
   for (const group of [platform.organization, repos[0]?.group ?? "", inner]) {
     if (dice.chance(0.5)) continue;
+    const on = dice.pick([["PULL"], ["PROMOTE"], ["PULL", "PROMOTE"]]);
     const policy = await newPolicy(platform, group, {
+      on,
+      holdTags: on.includes("PULL") && dice.chance(0.5),
       mode: dice.pick(["GATE_MODE_PREVIEW", "GATE_MODE_ENFORCE", "GATE_MODE_ENFORCE"]),
-      on: dice.pick([["PULL"], ["PROMOTE"], ["PULL", "PROMOTE"]]),
       tagPattern: dice.pick(["", "", "v.*", "plain", "v3"]),
       repoPattern: dice.pick(["", "", ".*/inner/.*"]),
       eachPlatform: dice.chance(0.2),
@@ -119,6 +126,27 @@ async function deal(dice: Dice): Promise<void> {
   }
 }
 
+/** What a pull of the moved tag is answered with, by the decision and the explanation. */
+async function compareMoved(
+  repo: SignedRepo,
+  { identity, readsUnsigned }: { identity: string; readsUnsigned: boolean },
+  words: string,
+): Promise<boolean> {
+  const current = moved.get(repo) ?? "";
+  const path = `/registry/v2/repos/${repo.repo}/digests/${current}/signatureDecision?tag=moved`;
+  const { held, answeredInstead } = (await platform.ok("GET", path)) as unknown as {
+    held: boolean;
+    answeredInstead: string;
+  };
+  const expected = readsUnsigned || !held ? current : answeredInstead;
+  const { status, headers } = await repo.pullAs(identity, "moved");
+  assert.equal(status === 200 ? headers["docker-content-digest"] : "", expected, words);
+  const question = { identity, action: "REGISTRY_ACTION_PULL", resource: `${repo.name}:moved` };
+  const said: Json = await platform.ok("POST", "/iam/v2/access:explain", question);
+  assert.equal(said["allowed"], status === 200, words);
+  return answeredInstead !== "";
+}
+
 test("pulls, explanations and decisions never differ", async (t) => {
   t.diagnostic(`MOORAGE_TEST_SEED=${SEED}, MOORAGE_TEST_WORLDS=${COUNT}`);
   const actors = [
@@ -126,9 +154,12 @@ test("pulls, explanations and decisions never differ", async (t) => {
     { identity: await platform.identity(platform.organization, "registry.push"), readsUnsigned: true },
   ];
   const seen = new Map<string, number>();
+  let heldTags = 0;
   for (let at = 0; at < COUNT; at += 1) {
     const dice = diceOf(SEED, at);
     await deal(dice);
+    for (const repo of repos)
+      if (await compareMoved(repo, dice.pick(actors), `seed ${SEED}, world ${at}, ${repo.name}:moved`)) heldTags += 1;
     for (const repo of repos)
       for (const digest of digests.get(repo) ?? []) {
         const path = `/registry/v2/repos/${repo.repo}/digests/${digest}/signatureDecision`;
@@ -154,6 +185,7 @@ test("pulls, explanations and decisions never differ", async (t) => {
         if (!isAnswered) assert.equal(said["reason"], "ACCESS_REASON_SIGNATURE", words);
       }
   }
+  assert.ok(heldTags > 0, "no tag was held");
   for (const outcome of ["SIGNED", "UNSIGNED", "EXEMPT", "NOT_COVERED", "HELD_BEFORE"])
     assert.ok(
       (seen.get(`SIGNATURE_OUTCOME_${outcome}`) ?? 0) > 0,

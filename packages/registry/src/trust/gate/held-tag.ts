@@ -20,8 +20,8 @@ export function holdsTags(held: readonly HoldingPolicy[]): boolean {
 }
 
 /**
- * The last digest that the tag pointed to before this one, and that no enforcing policy keeps back. Undefined when it is
- * not among the last records of its history, not held any longer, or was there before the tag was deleted.
+ * The last digest that the tag pointed to before this one, and that no enforcing policy keeps back. Undefined when it
+ * is not among the last records of its history, not held any longer, or was there before the tag was deleted.
  */
 export async function lastPassing(
   call: Pick<Call, "tx" | "nowMs">,

@@ -894,8 +894,8 @@ export const SignatureGateDecisionSchema: GenMessage<SignatureGateDecision> = /*
 
 /**
  * SignatureChange: something that is attached to an image is trusted by signers (verified), the first thing in it was
- * found to be wrong whoever made it (rejected), or what was trusted is not any longer, since it was taken away, a signer
- * was changed or a key revoked (lost). What ends by the time alone emits nothing.
+ * found to be wrong whoever made it (rejected), or what was trusted is not any longer, since it was taken away, a
+ * signer was changed or a key revoked (lost). What ends by the time alone emits nothing.
  *
  * @generated from message moorage.events.v2.SignatureChange
  */
