@@ -828,6 +828,13 @@ export const MIGRATIONS: Migration[] = [
       `delete from installation where key >= 'lease:' and key < 'lease;'`,
     ],
   },
+  {
+    version: 79,
+    name: "what commits change, by keys",
+    statements: [
+      `create table change_keys (number INT8 not null, key KEY not null, primary key (number, key)) WITHOUT_ROWID`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */
