@@ -10,8 +10,8 @@ import type { Caller } from "./call.ts";
 
 /**
  * Caches whole answers to requests that only read. An entry is valid until something is committed on which it may
- * depend: so its caller still exists and may read this, and the content is still the same. Whether the token is valid is
- * checked every time. On PostgreSQL nothing is cached.
+ * depend: so its caller still exists and may read this, and the content is still the same. Whether the token is valid
+ * is checked every time. On PostgreSQL nothing is cached.
  */
 export interface ResponseCache<A> {
   /** The cached answer to the same request, with its caller. Undefined when the request must be worked on. */
