@@ -23,6 +23,7 @@ import { deltaPeak, findingsSection, type ImagesServer, imagesServer } from "./r
 import type { HeavyLine } from "./heavy.ts";
 import { librariesSection } from "./rows-libraries.ts";
 import { libraryUpstreamSection } from "./rows-library-upstreams.ts";
+import { mixedSection } from "./rows-traffic.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
 import { pushesReadSection, pushSection } from "./rows-push.ts";
 import { pullStatisticsSection } from "./rows-pull-statistics.ts";
@@ -220,6 +221,7 @@ async function runEngine(
       () => eventSection(bench, (close) => closers.push(close)),
       () => registrySection(bench),
       () => pushSection(bench),
+      () => mixedSection(bench),
       async () => pushesReadSection(bench),
       () => pullStatisticsSection(bench),
       () => signatureSection(bench),

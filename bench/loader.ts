@@ -8,6 +8,7 @@ import { type InstallLoad, runInstall } from "./library-install.ts";
 import { type GrpcLoad, runGrpc } from "./grpc-load.ts";
 import { type Load, type LoadResult, runHttp } from "./load.ts";
 import { LOAD_CORE, start } from "./processes.ts";
+import { type OperationsLoad, runOperations } from "./traffic.ts";
 import { type PushLoad, runPush } from "./push.ts";
 
 /** Readers and pushes during the same time. */
@@ -26,7 +27,8 @@ type LoaderRequest =
   | { kind: "blob"; load: Transfer }
   | { kind: "push"; load: PushLoad }
   | { kind: "install"; load: InstallLoad }
-  | { kind: "mixed"; load: MixedLoad };
+  | { kind: "mixed"; load: MixedLoad }
+  | { kind: "operations"; load: OperationsLoad };
 type LoaderResult = LoadResult | TransferResult | MixedResult;
 type LoaderAnswer = { result: LoaderResult } | { failure: string };
 
@@ -37,6 +39,7 @@ export interface Loader {
   push(load: PushLoad): Promise<LoadResult>;
   install(load: InstallLoad): Promise<LoadResult>;
   mixed(load: MixedLoad): Promise<MixedResult>;
+  operations(load: OperationsLoad): Promise<LoadResult>;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -76,6 +79,7 @@ export function openLoader(core: number = LOAD_CORE): Loader {
     push: (load) => ask({ kind: "push", load }),
     install: (load) => ask({ kind: "install", load }),
     mixed: (load) => ask({ kind: "mixed", load }),
+    operations: (load) => ask({ kind: "operations", load }),
   };
 }
 
@@ -91,6 +95,8 @@ async function perform(request: LoaderRequest): Promise<LoaderResult> {
       return runPush(request.load);
     case "install":
       return runInstall(request.load);
+    case "operations":
+      return runOperations(request.load);
     case "mixed": {
       const [readers, push] = await Promise.all([runHttp(request.load.readers), runPush(request.load.push)]);
       return { readers, push };

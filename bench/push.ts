@@ -53,16 +53,19 @@ export function runPush(load: PushLoad): Promise<LoadResult> {
 
 const EMPTY = Buffer.alloc(0);
 
-/** Pushes one image under each of the tags, one after another. */
+/**
+ * Pushes one image under each of the tags, one after another. The bytes of each depend on `name`, by default the tag.
+ */
 export async function pushTags(
   load: Omit<PushLoad, "name" | "durationMs" | "repositories">,
   repository: string,
   tags: string[],
+  name?: string,
 ): Promise<void> {
   const connection = openConnection(load.port);
   try {
     for (const tag of tags)
-      await pushOver(connection, load, repository, tag, prepareImage(tag, load.layers, load.layerBytes));
+      await pushOver(connection, load, repository, tag, prepareImage(name ?? tag, load.layers, load.layerBytes));
   } finally {
     connection.socket.destroy();
   }
@@ -75,7 +78,8 @@ interface Body {
   isChunked?: boolean;
 }
 
-async function pushOver(
+/** Pushes the image under the tag. Throws for any unexpected answer. */
+export async function pushOver(
   connection: Connection,
   { authorization, client }: Pick<PushLoad, "authorization" | "client">,
   repository: string,

@@ -7,6 +7,7 @@ import { type Loader, openLoader } from "./loader.ts";
 import { type Moorage, startMoorage } from "./moorage.ts";
 import { childrenOf, cpuUsOf, LOAD_CORE, pinned, SERVER_CORE, stop } from "./processes.ts";
 import { MANIFEST, pushImage } from "./registries.ts";
+import { loadOf, MANY_CLIENTS, mixedWhat, PUSH_PERCENTS, stocked } from "./rows-traffic.ts";
 import { rested } from "./rows-pull-events.ts";
 import { moves } from "./rows-writes.ts";
 import { type Bench, count, get, type Round, type Row, type Sample, sampleOf, type Section } from "./rows.ts";
@@ -32,6 +33,8 @@ interface What {
   title: string;
   sequences(crew: Crew, callers: number, round: number): string[][];
   lines?(crew: Crew): string[];
+  /** In place of requests: pulls and pushes of whole images, of which so many of a hundred are pushes. */
+  pushPercent?: number;
 }
 
 /**
@@ -81,7 +84,9 @@ export function workersSection(bench: Bench, onClose: (close: () => Promise<void
           durationMs,
         });
       },
-      ...(workers > 1 && { against: [{ title: titleOf(1), goal: GOAL, byCpu: true }] }),
+      ...(workers > 1 && {
+        against: [{ title: titleOf(1), byCpu: true, ...(what.pushPercent === undefined && { goal: GOAL }) }],
+      }),
     }));
   };
   return { title: `workers, ${engine}`, rows: whats(repos).flatMap(rowsOf) };
@@ -105,21 +110,35 @@ function whats(repos: number): What[] {
       sequences: ({ moorage: { platform }, uids: [repo = ""] }, callers, round) =>
         moves(repo, platform.authorization, callers, round),
     },
+    ...PUSH_PERCENTS.map((pushPercent) => ({ ...mixedWhat(pushPercent), pushPercent, sequences: () => [] })),
   ];
 }
 
 /** All load generators together; of the lines, each has its own, so that none is asked for by two. */
 async function measured(
-  { scratch, sizes: { connections } }: Bench,
+  bench: Bench,
   crew: Crew,
-  { title, sequences, lines }: What,
+  { title, sequences, lines, pushPercent }: What,
   { round, durationMs }: Round,
 ): Promise<Sample> {
   const { loaders, moorage } = crew;
+  const {
+    scratch,
+    sizes: { connections },
+  } = bench;
+  if (pushPercent !== undefined) await stocked(bench, moorage, moorage);
   const all = sequences(crew, connections, round);
   const before = processorTimes(moorage);
   const results = await Promise.all(
     loaders.map((loader, at) => {
+      if (pushPercent !== undefined)
+        return loader.operations({
+          ...loadOf(bench, moorage, moorage),
+          clients: MANY_CLIENTS / loaders.length,
+          pushPercent,
+          name: `workers-${pushPercent}-${loaders.length}-${at}-${round}`,
+          durationMs,
+        });
       const mine = <T>(from: T[]): T[] => from.filter((_, index) => index % loaders.length === at);
       const fill = join(scratch, `workers ${title} ${loaders.length} ${at}`.replaceAll(/[^a-zA-Z0-9]+/g, "-"));
       if (lines !== undefined && round === 0) writeFileSync(fill, mine(lines(crew)).join("\n"));

@@ -1,3 +1,4 @@
+import type { ChangeKeys } from "../store/index.ts";
 import type { Call } from "./call.ts";
 
 /** How a command's transaction is isolated from others on PostgreSQL. On SQLite all are serializable. */
@@ -34,6 +35,8 @@ export interface Command<Input, Output, Context = unknown> {
   /** See CommandOptions. */
   sharingOf(input: Input): Sharing | undefined;
   /** See CommandOptions. */
+  changes(input: Input, output: Output): ChangeKeys | undefined;
+  /** See CommandOptions. */
   isDryRun(input: Input): boolean;
   /** See CommandOptions. */
   runsWhileFull(input: Input): boolean;
@@ -51,7 +54,7 @@ export type CommandFunction<Input, Output, Context = unknown> = (
   context: Context,
 ) => Promise<Output>;
 
-export interface CommandOptions<Input = never> {
+export interface CommandOptions<Input = never, Output = never> {
   /** Defaults to serializable. */
   isolation?: Isolation;
   /**
@@ -61,6 +64,12 @@ export interface CommandOptions<Input = never> {
   durability?: Durability;
   /** By what it meets others that share its transaction. Undefined, the default, for a transaction of its own. */
   sharingOf?(input: Input): Sharing | undefined;
+  /**
+   * The keys of what it has changed in declarable tables (store/uncached-tables.ts), of which cached answers are made:
+   * an empty list ends none. Undefined, the default, for everything, which it is as well when it has changed another
+   * table. A key that is left out is a stale answer that nothing reports.
+   */
+  changes?(input: Input, output: Output): ChangeKeys | undefined;
   /** Whether all that a command of this input writes is rolled back, and only its output stays. Defaults to false. */
   isDryRun?(input: Input): boolean;
   /**
@@ -84,9 +93,10 @@ export function command<Input, Output, Context = unknown>(
     isolation = "serializable",
     durability = "durable",
     sharingOf = () => undefined,
+    changes = () => undefined,
     isDryRun = () => false,
     runsWhileFull = () => false,
-  }: CommandOptions<Input> = {},
+  }: CommandOptions<Input, Output> = {},
 ): Command<Input, Output, Context> {
-  return { name, isolation, durability, sharingOf, isDryRun, runsWhileFull, run };
+  return { name, isolation, durability, sharingOf, changes, isDryRun, runsWhileFull, run };
 }

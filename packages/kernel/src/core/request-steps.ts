@@ -1,6 +1,6 @@
 import { after, attempt, type Awaitable } from "../lib/awaitable.ts";
 import { Code, MoorageError } from "../errors.ts";
-import type { Snapshot } from "../store/index.ts";
+import type { ChangeKeys, Snapshot } from "../store/index.ts";
 import { ANONYMOUS, type Caller } from "./call.ts";
 import type { RequestData } from "./http.ts";
 import type { CachedResponse, ResponseCache } from "./response-cache.ts";
@@ -66,14 +66,14 @@ export class RequestSteps<A> {
     );
   }
 
-  /** Caches the answer, of `bytes` bytes, under the request's key; `make` gives its cached form. */
-  keep(bytes: number, make: () => A): void {
+  /**
+   * Caches the answer, of `bytes` bytes, under the request's key; `make` gives its cached form. `keys`: of what it was
+   * made from, for a cache by keys.
+   */
+  keep(bytes: number, make: () => A, keys?: ChangeKeys): void {
     if (this.#key === undefined) return;
-    this.#cache?.keep(this.#snapshot, this.#key, bytes, () => ({
-      answer: make(),
-      caller: this.#caller,
-      atMs: this.#nowMs,
-    }));
+    const cached = (): CachedResponse<A> => ({ answer: make(), caller: this.#caller, atMs: this.#nowMs });
+    this.#cache?.keep(this.#snapshot, this.#key, bytes, cached, keys);
   }
 }
 

@@ -1,10 +1,17 @@
-import { createSnapshotCache, type Database, type Snapshot } from "../store/index.ts";
+import {
+  type ChangeKeys,
+  createKeyCache,
+  createSnapshotCache,
+  type Database,
+  type KeyCache,
+  type Snapshot,
+} from "../store/index.ts";
 import type { Caller } from "./call.ts";
 
 /**
- * Caches whole answers to requests that only read. An entry is valid until something is committed, except for the
- * writes of event delivery, on which such answers do not depend: so its caller still exists and may read this, and the
- * content is still the same. Whether the token is valid is checked every time. On PostgreSQL nothing is cached.
+ * Caches whole answers to requests that only read. An entry is valid until something is committed on which it may
+ * depend: so its caller still exists and may read this, and the content is still the same. Whether the token is valid
+ * is checked every time. On PostgreSQL nothing is cached.
  */
 export interface ResponseCache<A> {
   /** The cached answer to the same request, with its caller. Undefined when the request must be worked on. */
@@ -13,9 +20,15 @@ export interface ResponseCache<A> {
   snapshot(): Snapshot | undefined;
   /**
    * Caches an answer of `bytes` bytes for which everything was read after the snapshot. `make` is called only when it
-   * is cached; too large an answer is not.
+   * is cached; too large an answer is not. `keys`: as of KeyCache, for a cache by keys.
    */
-  keep(snapshot: Snapshot | undefined, key: string, bytes: number, make: () => CachedResponse<A>): void;
+  keep(
+    snapshot: Snapshot | undefined,
+    key: string,
+    bytes: number,
+    make: () => CachedResponse<A>,
+    keys?: ChangeKeys,
+  ): void;
 }
 
 /** An answer, its caller, and its time in milliseconds since 1970. */
@@ -32,6 +45,11 @@ export interface ResponseCacheOptions<A = unknown> {
   maxAgeMs: number;
   /** Until when this answer is valid when nothing changes, in milliseconds since 1970. Defaults to `maxAgeMs`. */
   untilMs?(answer: A): number;
+  /**
+   * Whether an entry outlives commits that declare to change nothing of its keys (KeyCache). By default it ends with
+   * any commit that changes more than uncached tables.
+   */
+  isByKeys?: boolean;
   /** The memory that an entry takes beside its answer and its key, in bytes. */
   entryBytes: number;
 }
@@ -41,8 +59,12 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Makes a response cache. `reader` sees what is committed and never writes. */
 export function createResponseCache<A>(reader: Database, options: ResponseCacheOptions<A>): ResponseCache<A> {
-  const { isStillGood, maxAgeMs, untilMs = () => Infinity, entryBytes } = options;
-  const cached = createSnapshotCache<CachedResponse<A> & { bytes: number }>(reader, CACHE_BYTES, ({ bytes }) => bytes);
+  const { isStillGood, maxAgeMs, untilMs = () => Infinity, isByKeys = false, entryBytes } = options;
+  type Entry = CachedResponse<A> & { bytes: number };
+  const weightOf = ({ bytes }: Entry): number => bytes;
+  const cached: KeyCache<Entry> = isByKeys
+    ? createKeyCache(reader, CACHE_BYTES, weightOf)
+    : createSnapshotCache(reader, CACHE_BYTES, weightOf);
   return {
     snapshot: cached.snapshot,
     get(key, nowMs) {
@@ -50,10 +72,10 @@ export function createResponseCache<A>(reader: Database, options: ResponseCacheO
       if (known === undefined || Math.abs(nowMs - known.atMs) >= maxAgeMs || nowMs >= untilMs(known.answer)) return;
       return isStillGood(known.caller, nowMs) ? known : undefined;
     },
-    keep(snapshot, key, bytes, make) {
+    keep(snapshot, key, bytes, make, keys) {
       if (snapshot === undefined || bytes > MAX_ANSWER_BYTES) return;
       const { answer, caller, atMs } = make();
-      cached.keep(snapshot, key, { answer, caller, atMs, bytes: bytes + key.length + entryBytes });
+      cached.keep(snapshot, key, { answer, caller, atMs, bytes: bytes + key.length + entryBytes }, keys);
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { ChangeKeys } from "./change-keys.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
@@ -25,6 +26,16 @@ export interface Embedded {
    * else.
    */
   versionAlone?(): number;
+  /**
+   * Whether nothing has changed since that version of what a value with these keys was made from; present where
+   * `version` is. See store/key-cache.ts.
+   */
+  holds?(since: number, keys: ChangeKeys): boolean;
+  /**
+   * On a connection that writes: says what has been changed in declarable tables since the last call. Undefined for
+   * everything, which it is as well when nobody says it.
+   */
+  declare?(keys: ChangeKeys | undefined): void;
   /**
    * On a connection that writes, in a transaction: a number that has changed if rows of one of the tables may have, by
    * this connection or another. Undefined outside of transactions.

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { Code, MoorageError } from "../errors.ts";
+import type { ChangeKeys } from "./change-keys.ts";
 import { embeddedOf } from "./embedded-engine.ts";
 import type { Database } from "./store.ts";
 
@@ -14,6 +15,8 @@ export interface Work {
    * after it, but never one that a durable one came after. Defaults to false.
    */
   isDeferred?: boolean;
+  /** What it has changed, by its result; undefined, the default, for everything. See store/key-cache.ts. */
+  changes?(value: unknown): ChangeKeys | undefined;
   /** Called after the commit, with the result of the write or the reason why it did not happen. */
   settle(result: Result): void;
 }
@@ -92,7 +95,7 @@ async function runBare(db: Database, raw: DatabaseSync, works: readonly Work[]):
     }
     const before = written?.();
     try {
-      results.push({ value: await work.run(db) });
+      results.push({ value: await runDeclared(db, work) });
     } catch (error) {
       // A full disk may already have ended the whole transaction: then nothing of it can be kept.
       if (!raw.isTransaction) throw error;
@@ -104,6 +107,12 @@ async function runBare(db: Database, raw: DatabaseSync, works: readonly Work[]):
     }
   }
   return results;
+}
+
+async function runDeclared(db: Database, work: Work): Promise<unknown> {
+  const value = await work.run(db);
+  embeddedOf(db)?.declare?.(work.changes?.(value));
+  return value;
 }
 
 /** Runs each write under its own savepoint. */
@@ -118,7 +127,7 @@ async function runInSavepoint(db: Database, raw: DatabaseSync, work: Work): Prom
   raw.exec("savepoint work");
   let result: Result;
   try {
-    result = { value: await work.run(db) };
+    result = { value: await runDeclared(db, work) };
   } catch (error) {
     if (!raw.isTransaction) throw error;
     result = { error };

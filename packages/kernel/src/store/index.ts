@@ -22,6 +22,8 @@ export { migrationsAfter, NEWEST_VERSION } from "./migrations.ts";
 export { lockDataDir, migrate, openReader, openStore, openWriter, type OpenWriter } from "./open.ts";
 export { describeDifference, differenceOf, type SchemaDifference } from "./schema-fence.ts";
 export { type Member, shareTransaction } from "./shared-transaction.ts";
+export type { ChangeKeys } from "./change-keys.ts";
+export { createKeyCache, type KeyCache } from "./key-cache.ts";
 export { createSnapshotCache, type Snapshot, type SnapshotCache, snapshotCaches } from "./snapshot-cache.ts";
 export { connect, sqliteDatabase } from "./sqlite.ts";
 export { select, selectArrays, statement, type Statement } from "./statement.ts";

@@ -874,6 +874,13 @@ export const MIGRATIONS: Migration[] = [
       `create index finding_days_day on finding_days (day, grp)`,
     ],
   },
+  {
+    version: 74,
+    name: "what commits change, by keys",
+    statements: [
+      `create table change_keys (number INT8 not null, key KEY not null, primary key (number, key)) WITHOUT_ROWID`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

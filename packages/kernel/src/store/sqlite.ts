@@ -14,7 +14,17 @@ import { faultIn } from "../lib/storage-fault.ts";
 import { countChanges } from "./changes.ts";
 import { isDamage } from "./damage.ts";
 import { type Bindable, type Embedded, setEmbedded } from "./embedded-engine.ts";
-import { areUncached, changedTables, changesOnlyUncachedTables } from "./uncached-tables.ts";
+import {
+  type ChangeKeys,
+  DELETE_KEYS,
+  INSERT_KEY,
+  KEPT_COMMITS,
+  pendingChanges,
+  REMOVED_EVERY,
+  seenChanges,
+  SELECT_KEYS,
+} from "./change-keys.ts";
+import { areUncached, changedTables } from "./uncached-tables.ts";
 import { endSnapshots, snapshots } from "./snapshots.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
@@ -46,34 +56,35 @@ const KEEPS_TABLES = /^(?:begin|commit|savepoint|release)\b[^;]*$/;
 // checkpoints.
 class WritingDatabase extends DatabaseSync {
   readonly changes = countChanges();
-  #isChanged = false;
-  #wasChanged = false;
+  readonly pending = pendingChanges();
   #isBegun = false;
   #commitOfOthers: number | undefined;
   #selectCommit: StatementSync | undefined;
+  #insertKey: StatementSync | undefined;
 
   override exec(text: string): void {
     endSnapshots();
-    if (this.#isChanged && /\bcommit\b/.test(text)) this.#count();
+    if (this.pending.any() && /\bcommit\b/.test(text)) this.#count();
     super.exec(text);
     if (!KEEPS_TABLES.test(text)) this.changes.note(undefined);
     if (/^begin\b/.test(text)) this.#begun();
     if (text === "commit") this.#isBegun = false;
     // One savepoint at a time (group-commit.ts): what is undone does not count.
-    if (/^savepoint\b/.test(text)) this.#wasChanged = this.#isChanged;
-    if (/^rollback to\b/.test(text)) this.#isChanged = this.#wasChanged;
-    if (!changesOnlyUncachedTables(text)) this.#changed();
-    else if (!this.isTransaction) this.#isChanged = false;
+    if (/^savepoint\b/.test(text)) this.pending.mark();
+    if (/^rollback to\b/.test(text)) this.pending.back();
+    const tables = changedTables(text);
+    if (!areUncached(tables)) this.#changed(tables);
+    else if (!this.isTransaction) this.pending.clear();
   }
 
   /** Called after statements that were run by other means. `tables`: as of Changes. */
   ran(tables: ReadonlySet<string> | undefined): void {
     this.changes.note(tables);
-    if (!areUncached(tables)) this.#changed();
+    if (!areUncached(tables)) this.#changed(tables);
   }
 
-  #changed(): void {
-    this.#isChanged = true;
+  #changed(tables: ReadonlySet<string> | undefined): void {
+    this.pending.note(tables);
     if (!this.isTransaction) this.#count();
   }
 
@@ -91,8 +102,17 @@ class WritingDatabase extends DatabaseSync {
   // other changes.
   #count(): void {
     const { application_id: count } = this.prepare("pragma application_id").get() as { application_id: number };
-    super.exec(`pragma application_id = ${(count + 1) | 0}`);
-    this.#isChanged = false;
+    const number = (count + 1) | 0;
+    super.exec(`pragma application_id = ${number}`);
+    this.#keep(number, this.pending.keys());
+    this.pending.clear();
+  }
+
+  #keep(number: number, keys: ChangeKeys | undefined): void {
+    if (keys === undefined) return;
+    this.#insertKey ??= this.prepare(INSERT_KEY);
+    for (const key of keys.length === 0 ? [""] : keys) this.#insertKey.run(number, key);
+    if (number % REMOVED_EVERY === 0) this.prepare(DELETE_KEYS).run(number - KEPT_COMMITS);
   }
 }
 
@@ -103,6 +123,7 @@ export function sqliteDatabase(database: DatabaseSync): Database {
   return databaseOf(database, {
     ...engineOf(database, endSnapshots, (tables) => database.ran(tables)),
     written: changes.written,
+    declare: database.pending.declare,
     versionOf: (tables) => (database.isTransaction ? changes.versionOf(tables) : undefined),
   });
 }
@@ -158,6 +179,7 @@ export function readingDatabase(
     execute: (text, parameters) => guarded((opened) => opened.execute(text, parameters)),
     version: () => guarded((opened) => opened.version()),
     versionAlone: () => guarded((opened) => opened.versionAlone()),
+    holds: (since, keys) => guarded((opened) => opened.holds(since, keys)),
   };
   const close = (): void => {
     isClosed = true;
@@ -182,7 +204,7 @@ interface Engine extends Embedded {
   ): { rows: unknown[]; changes?: bigint; lastInsertRowid?: bigint };
 }
 
-type ReadingEngine = Engine & Required<Pick<Embedded, "version" | "versionAlone">>;
+type ReadingEngine = Engine & Required<Pick<Embedded, "version" | "versionAlone" | "holds">>;
 
 interface Prepared {
   statement: StatementSync;
@@ -245,8 +267,14 @@ function readingEngine(database: DatabaseSync): ReadingEngine {
     if (newest !== commit) [count, commit] = [selectCount(), newest];
     return count;
   };
+  const arrays = preparer(database, true);
+  const seen = seenChanges(
+    versionAlone(),
+    (...commits) => arrays(SELECT_KEYS).statement.all(...commits) as unknown as [number, string][],
+  );
   return {
     ...engineOf(database, before),
+    holds: (since, keys) => seen.holds(versionAlone(), since, keys),
     version() {
       before();
       return (version ??= versionAlone());

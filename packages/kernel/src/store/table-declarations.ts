@@ -32,4 +32,5 @@ export const STORE_TABLES = declareTables({
   installation: { key: ["key"], only: "key not like 'lease:%' and key <> 'import'" },
   ancestry: { key: ["kind", "ancestor", "name", "uid"] },
   counters: { key: ["kind", "ancestor"] },
+  change_keys: { key: ["number", "key"], isLive: true },
 });

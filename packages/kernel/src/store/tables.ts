@@ -17,6 +17,8 @@ export interface Tables {
   ancestry: { kind: string; ancestor: string; name: string; uid: string };
   /** The number of resources of a kind below an ancestor. */
   counters: { kind: string; ancestor: string; n: number };
+  /** What commits have declared to change, by their number; an empty key for nothing. SQLite alone has rows. */
+  change_keys: { number: number; key: string };
 }
 
 /** The tables whose rows are resources. */

@@ -54,6 +54,26 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "finding_days",
 ];
 
+/**
+ * Tables of which a command can declare what it changes, so that only answers of that fall. Values that are cached by
+ * keys (store/key-cache.ts) depend on nothing in them but by their keys: what the tables of manifests, references and
+ * blobs get is content by its digest, which never changes, and only commands that declare nothing remove it.
+ */
+const DECLARABLE_TABLES: readonly (keyof Tables)[] = [
+  "tags",
+  "tag_history",
+  "manifests",
+  "manifest_references",
+  "blobs",
+  "repo_blobs",
+  "audit_entries",
+  "counters",
+  "quotas",
+  "quota_refs",
+  "image_archives",
+  "image_archive_names",
+];
+
 // When content was last seen by somebody who may push. No answer depends on it, and none is cached for longer than it
 // matters (oci/gc/grace.ts), so that it counts as an uncached table of its own.
 const TOUCH_TIMES = "touch times";
@@ -65,8 +85,12 @@ const PULLS = /^update (?:tags) set last_pull_time = \? where /;
 
 const uncached: ReadonlySet<string> = new Set<string>([...UNCACHED_TABLES, TOUCH_TIMES, PULL_TIMES]);
 
+const declarable: ReadonlySet<string> = new Set<string>([...uncached, ...DECLARABLE_TABLES]);
+
 // Statements that change no rows, whatever follows.
 const CHANGES_NOTHING = /^(?:$|select\b|pragma\b|explain\b|begin\b|commit\b|rollback\b|savepoint\b|release\b)/i;
+// A "with" without any of these only reads.
+const READS = /^with\b(?!.*\b(?:insert|replace|update|delete)\b)/is;
 const CHANGES_ROWS = /^(?:insert|replace|update|delete|with)\b/i;
 // Every form of a statement that changes rows of a table. "do update set" names no table.
 const CHANGED =
@@ -77,7 +101,7 @@ export function changedTables(text: string): ReadonlySet<string> | undefined {
   const changed = new Set<string>();
   for (const part of text.split(";")) {
     const statement = part.trim();
-    if (CHANGES_NOTHING.test(statement)) continue;
+    if (CHANGES_NOTHING.test(statement) || READS.test(statement)) continue;
     const tables = TOUCHES.test(statement)
       ? [TOUCH_TIMES]
       : PULLS.test(statement)
@@ -92,6 +116,11 @@ export function changedTables(text: string): ReadonlySet<string> | undefined {
 /** Whether these are uncached tables only. False when they are not known. */
 export function areUncached(tables: ReadonlySet<string> | undefined): boolean {
   return tables !== undefined && [...tables].every((table) => uncached.has(table));
+}
+
+/** Whether these are declarable or uncached tables only. False when they are not known. */
+export function areDeclarable(tables: ReadonlySet<string> | undefined): boolean {
+  return tables !== undefined && [...tables].every((table) => declarable.has(table));
 }
 
 /** Whether these statements change only rows of uncached tables. False for statements that are not understood. */

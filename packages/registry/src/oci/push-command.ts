@@ -13,7 +13,7 @@ export interface PushContext {
 }
 
 /** How a command of a push is committed. */
-interface PushOptions<Input> extends Pick<CommandOptions, "durability"> {
+interface PushOptions<Input, Output> extends Pick<CommandOptions<Input, Output>, "durability" | "changes"> {
   /**
    * What a push of this input reads and writes, so that it shares a transaction with others on PostgreSQL; a
    * transaction of its own without it. Names: `upload`, `blob` and `image` by digest in all repos, `manifest` and `tag`
@@ -29,7 +29,7 @@ interface PushOptions<Input> extends Pick<CommandOptions, "durability"> {
 export function pushCommand<Input extends PushTarget, Output>(
   name: string,
   run: (call: Call, input: Input) => Promise<Output>,
-  { touches, ...options }: PushOptions<Input> = {},
+  { touches, ...options }: PushOptions<Input, Output> = {},
 ): Command<Input, Output, PushContext> {
   return command(
     name,

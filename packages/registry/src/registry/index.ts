@@ -42,6 +42,7 @@ export { coverageMessage, pullCoverage } from "./pulls/coverage.ts";
 export { type Puller, pullersOf } from "./pulls/pullers.ts";
 export { requireEventsOf } from "./pulls/require-events.ts";
 export { requireReporter } from "./usage/report.ts";
+export { tagKey } from "./tag-key.ts";
 export { deleteTag, findTag, moveTag, requireMovable, requireUnprotected } from "./tag-moves.ts";
 export { expireTags } from "./commands.ts";
 export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";

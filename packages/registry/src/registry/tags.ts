@@ -15,6 +15,7 @@ import { importMoves } from "./import-moves.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
 import { listTagMoves } from "./tag-move-list.ts";
 import { requireNotPulled } from "./pulls/delete-guard.ts";
+import { tagKey } from "./tag-key.ts";
 import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
 
 const LAYOUT = layoutOf(TagSchema);
@@ -104,10 +105,11 @@ export function tagsService({ pageTokenKey }: ServiceContext, judges: MoveJudges
 
 /**
  * What a call of CreateTag changes. It reads rights, the repo, and the tag and its history; it writes the tag, its
- * history and what is only appended to or counted, so calls for different tags do not meet.
+ * history and what is only appended to or counted, so calls for different tags do not meet, and of cached answers only
+ * those of the tag fall.
  */
 export function keyOfCreateTag({ parent, tag }: CreateTagRequest): string | undefined {
-  return tag === undefined ? undefined : `${parent}/${tag.name}`;
+  return tag === undefined ? undefined : tagKey(parent, tag.name);
 }
 
 // The method's rule requires the right to create tags; to change an existing tag takes the right to move tags as well.

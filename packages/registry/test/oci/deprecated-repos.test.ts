@@ -48,6 +48,10 @@ test("pulls of a deprecated repo are warned, and rejected from its end on", { ti
   assert.equal((await pull("v1", { method: "HEAD" })).status, 403);
   // Who repairs it may push, and sees what is there before.
   await pushImage(platform, "acme/old", "v1");
+  const token = await platform.token(platform.owner, { audience });
+  const asked = async (method: string): Promise<number> =>
+    (await platform.call(method, "/v2/acme/old/manifests/v1", { token })).status;
+  assert.deepEqual([await asked("HEAD"), await asked("GET")], [200, 403], "what it sees is no answer to a pull");
 
   await change(null);
   const open = await pull();

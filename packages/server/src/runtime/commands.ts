@@ -79,6 +79,7 @@ export const callMethod = command(
   },
   {
     sharingOf: ({ key }: MethodCall) => (key === undefined ? undefined : { kind: "methods", writes: [key] }),
+    changes: ({ key }: MethodCall) => (key === undefined ? undefined : [key]),
     isDryRun: ({ isDryRun }: MethodCall) => isDryRun,
     runsWhileFull: ({ method }: MethodCall) => DELETING.test(method),
   },

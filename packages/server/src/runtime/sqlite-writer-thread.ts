@@ -7,6 +7,7 @@ import { diskReserve } from "@moorage/kernel/lib/disk-reserve";
 import { createSecrets } from "@moorage/kernel/lib/secrets";
 import { faultIn, storageFault } from "@moorage/kernel/lib/storage-fault";
 import {
+  type ChangeKeys,
   commitTogether,
   type Database,
   type FileIdentity,
@@ -137,6 +138,7 @@ function serve(
           {
             run: async (tx) => ("name" in request ? await runNamed(context, tx, request) : writeNothing(connection)),
             isDeferred: "name" in request && commandNamed(request.name).durability === "deferred",
+            changes: (ran) => ("name" in request ? changesOf(request, ran as Ran) : []),
             isDryRun: "name" in request && commandNamed(request.name).isDryRun(request.input as never),
             settle: (result) =>
               "value" in result
@@ -208,6 +210,10 @@ type Requests = readonly (WriteRequest | ProbeRequest)[];
 function runsWhileFull({ name, input }: WriteRequest): boolean {
   // The signature of Transactor.write says that the input is this command's.
   return commandNamed(name).runsWhileFull(input as never);
+}
+
+function changesOf({ name, input }: WriteRequest, { output }: Ran): ChangeKeys | undefined {
+  return commandNamed(name).changes(input as never, output);
 }
 
 async function runNamed(context: CommandContext, tx: Database, { name, data, input }: WriteRequest): Promise<Ran> {

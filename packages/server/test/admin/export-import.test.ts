@@ -468,6 +468,7 @@ test("every table is exported, or left out on purpose", async (t) => {
         "upstream_fetches",
         "processes",
         "job_leases",
+        "change_keys",
         "pull_counters",
         "pull_coverage",
       )

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { ENGINE } from "../support/database.ts";
 import { diceOf } from "../support/dice.ts";
 import { sized } from "../support/extent.ts";
 import { writerOf } from "../support/fresh/changes.ts";
@@ -16,6 +18,26 @@ const SEED = Number(process.env["MOORAGE_TEST_SEED"] ?? randomInt(2 ** 31));
 // More by hand: MOORAGE_TEST_ANSWERS=100000 npm test -- fresh-answers. An answer takes 1 to 5 ms.
 const ANSWERS = Number(process.env["MOORAGE_TEST_ANSWERS"] ?? sized(800, 20_000));
 const WRITES = sized(10, 150);
+
+// Has every command of a push declare that it changes nothing.
+const FORGETS = new URL("../support/fresh/forget-keys.ts", import.meta.url);
+const PROGRAM = fileURLToPath(new URL("../support/fresh/forgetful-process.ts", import.meta.url));
+
+test("a command that does not declare a tag which it moves is found by stale answers", async (t) => {
+  const house = await startHouse(t, { program: PROGRAM, env: { NODE_OPTIONS: `--import=${FORGETS.href}` } });
+  const dice = diceOf(SEED);
+  const connections = house.processes.flat();
+  const tokens = {
+    platform: await house.tokenOf("platform", house.owner),
+    registry: await house.tokenOf("registry", house.owner),
+  };
+  const writer = writerOf(tokens, () => dice.pick(connections));
+  const [moving] = await themesOf(house, writer, await founded(house, writer, dice));
+  assert.ok(moving !== undefined);
+  const { wrong = "" } = await runTheme(moving, WRITES, connections, dice);
+  // PostgreSQL is asked each time.
+  assert.match(wrong, ENGINE === "postgres" ? /^$/ : /^a tag moves, .* had been answered; it shows/);
+});
 
 test("answers beside random writes", { timeout: 900_000 }, async (t) => {
   t.diagnostic(`MOORAGE_TEST_SEED=${SEED}`);

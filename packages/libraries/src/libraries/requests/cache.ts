@@ -26,6 +26,8 @@ export function createLibraryCache(
     isStillGood,
     maxAgeMs: MAX_AGE_MS,
     untilMs: (answer) => answer.untilMs,
+    // Nothing of images changes it.
+    isByKeys: true,
     entryBytes: ENTRY_BYTES,
   });
 }

@@ -3,7 +3,7 @@ import { createLru } from "@moorage/kernel/lib/lru";
 import type { Caller } from "@moorage/kernel/core/call";
 import type { Config } from "@moorage/kernel/config";
 import { MoorageError, unauthenticated } from "@moorage/kernel/errors";
-import { createSnapshotCache, type Database, statement } from "@moorage/kernel/store";
+import { createKeyCache, type Database, statement } from "@moorage/kernel/store";
 import { ASSUMABLE } from "../../iam/index.ts";
 import { expiryFault, type PersonalTokens } from "./personal-callers.ts";
 import { isPersonalToken } from "./personal-secret.ts";
@@ -49,7 +49,7 @@ export function createAuthenticator(deps: {
   reader: Database;
 }): Authenticator {
   const { config, tokens, personalTokens, reader } = deps;
-  const existing = createSnapshotCache<true>(reader, MAX_KNOWN);
+  const existing = createKeyCache<true>(reader, MAX_KNOWN);
   const weightOf = ({ header }: Verified): number => header.length;
   const verified = {
     platform: createLru<string, Verified>(MAX_HEADERS_LENGTH, weightOf),

@@ -4,7 +4,7 @@ import { systemCall } from "@moorage/kernel/core/system-call";
 import type { CommandWriter } from "@moorage/kernel/core/transactor";
 import { after, type Awaitable } from "@moorage/kernel/lib/awaitable";
 import { createLru } from "@moorage/kernel/lib/lru";
-import { createSnapshotCache, type Database, type Row, statement } from "@moorage/kernel/store";
+import { createKeyCache, type Database, type Row, statement } from "@moorage/kernel/store";
 import { ASSUMABLE } from "../../iam/index.ts";
 import { rejection } from "./jwt.ts";
 import { expiredRejection } from "../token-rejection.ts";
@@ -64,13 +64,13 @@ export interface PersonalTokensDeps {
 }
 
 /**
- * Personal tokens are looked up with every request, in a cache that ends with the next commit: one that is revoked is
- * not accepted by the next request. Their last use is written at most once a minute each, those of half a second
- * together.
+ * Personal tokens are looked up with every request, in a cache that ends with the next commit but for pushes: one that
+ * is revoked is not accepted by the next request. Their last use is written at most once a minute each, those of half a
+ * second together.
  */
 export function createPersonalTokens({ reader, writer, audiences, log }: PersonalTokensDeps): PersonalTokens {
-  const known = createSnapshotCache<Found>(reader, MAX_KNOWN);
-  const ends = createSnapshotCache<number>(reader, MAX_KNOWN);
+  const known = createKeyCache<Found>(reader, MAX_KNOWN);
+  const ends = createKeyCache<number>(reader, MAX_KNOWN);
   const noted = createLru<string, number>(MAX_KNOWN);
   let waiting = new Map<string, number>();
   const write = async (): Promise<void> => {

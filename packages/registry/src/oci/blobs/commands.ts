@@ -15,6 +15,9 @@ import type { PublicSettings } from "../anonymous.ts";
 import { emitDelete, emitPush } from "../events.ts";
 import { BEFORE_MANIFEST, pushCommand } from "../push-command.ts";
 
+/** The link of a blob changes nothing of what was answered: a missing blob is not kept as an answer. */
+const ADDS_ALONE = { changes: () => [] };
+
 const insertUpload = statement(
   "insert into uploads (uid, repo, identity, create_time, update_time) values (?, ?, ?, ?, ?) on conflict (uid) do nothing",
 );
@@ -131,6 +134,7 @@ export const commitBlob = pushCommand(
   },
   {
     ...BEFORE_MANIFEST,
+    ...ADDS_ALONE,
     touches: ({ digest, ending }) => ({
       writes: [`blob ${digest}`, ...(ending === undefined ? [] : [`upload ${ending.upload}`])],
     }),
@@ -194,7 +198,7 @@ export const mountBlob = pushCommand(
     emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
     return { mounted: true };
   },
-  { ...BEFORE_MANIFEST, touches: ({ digest }) => ({ writes: [`blob ${digest}`] }) },
+  { ...BEFORE_MANIFEST, ...ADDS_ALONE, touches: ({ digest }) => ({ writes: [`blob ${digest}`] }) },
 );
 
 /**

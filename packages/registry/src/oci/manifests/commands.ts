@@ -14,6 +14,7 @@ import {
   moveTag,
   NO_ATTACHER,
   removeContent,
+  tagKey,
 } from "../../registry/index.ts";
 import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
@@ -36,8 +37,14 @@ export interface PutManifestInput extends StoredManifest {
   tags: string[];
 }
 
+/** What became of a manifest: of what was stored, the repo and what a quota warns of, which is empty for nothing. */
+interface PutManifestOutput extends Rejected {
+  repo?: string;
+  warning?: string;
+}
+
 /** Why a manifest was not stored; both are empty when it was. */
-export interface Rejected {
+interface Rejected {
   /** The digests that the manifest refers to and the repo does not hold. */
   missing: string[];
   /** Content of another size than the manifest states, with its size in bytes. */
@@ -47,11 +54,11 @@ export interface Rejected {
 /**
  * Stores a manifest and moves its tags, in one transaction, unless it is rejected. A missing repo is created. Throws
  * DENIED without the rights to push, to create the repo, or to create or move one of the tags, and FAILED_PRECONDITION
- * (QUOTA_EXCEEDED) when it does not fit into a quota. `warning`: what a quota warns of; empty for nothing.
+ * (QUOTA_EXCEEDED) when it does not fit into a quota.
  */
 export const putManifest = pushCommand(
   "oci.putManifest",
-  async (call: Call, input: PutManifestInput): Promise<Rejected & { warning?: string }> => {
+  async (call: Call, input: PutManifestInput): Promise<PutManifestOutput> => {
     const { digest, manifest, tags } = input;
     const place = await resolveForPush(call, input.name);
     // A repo that does not exist holds none of the references. The check comes first, so that a rejected push does not
@@ -81,9 +88,13 @@ export const putManifest = pushCommand(
       const { uid } = await moveTag(call, { repo, name, digest, reason: "push" });
       await audit(call, { method: "registry.manifest.put", resource: uid, details: { name, digest } });
     }
-    return { missing: [], wrongSizes, warning };
+    return { missing: [], wrongSizes, repo, warning };
   },
-  { touches: touchedBy },
+  {
+    touches: touchedBy,
+    // A manifest that is there for the first time changes no answer, since its absence is not kept as one.
+    changes: ({ tags }, { repo }) => (repo === undefined ? [] : tags.map((tag) => tagKey(repo, tag))),
+  },
 );
 
 /** What a push of the manifest meets others by; nothing for one with so many references that it is better alone. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolveRepository } from "@moorage/kernel/core/image-path";
 import { invalidArgument } from "@moorage/kernel/errors";
-import { isReservedTag, parseTimedTag, RESERVED_TAG } from "../../registry/index.ts";
+import { isReservedTag, parseTimedTag, RESERVED_TAG, tagKey } from "../../registry/index.ts";
 import { authorize, type Exchange, onlyDigest } from "../request.ts";
 import { algorithmOf, isDigest, isTag } from "../digests.ts";
 import { warningHeader } from "../answers.ts";
@@ -95,7 +95,9 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     signed === undefined &&
     deprecated?.endsMs === undefined &&
     onlyDigest(exchange) === undefined;
-  answerPull(exchange, { pull, headers, body: pulled.content, isCacheable });
+  const named = pulledOf(reference);
+  const keys = "tag" in named ? [tagKey(repo, named.tag)] : [];
+  answerPull(exchange, { pull, headers, body: pulled.content, isCacheable, keys });
 }
 
 /** A manifest that is answered. */

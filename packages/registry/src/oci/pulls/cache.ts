@@ -6,7 +6,7 @@ import {
   type ResponseCache,
   type ResponseCacheOptions,
 } from "@moorage/kernel/core/response-cache";
-import type { Database } from "@moorage/kernel/store";
+import type { ChangeKeys, Database } from "@moorage/kernel/store";
 import { type Exchange, tokenCovers } from "../request.ts";
 import { isBasic } from "../credentials.ts";
 import type { Pull } from "../records/batch.ts";
@@ -30,7 +30,7 @@ export function createPullCache(
 ): ResponseCache<PullAnswer> {
   // A caller with the right to push builds on the content that it sees, so its grace must be checked and renewed from
   // time to time, even when nothing has changed.
-  return createResponseCache(reader, { isStillGood, maxAgeMs: gcGraceMs / 4, entryBytes: ENTRY_BYTES });
+  return createResponseCache(reader, { isStillGood, maxAgeMs: gcGraceMs / 4, isByKeys: true, entryBytes: ENTRY_BYTES });
 }
 
 /**
@@ -59,13 +59,22 @@ export async function answerFromCache(exchange: Exchange): Promise<boolean> {
   return true;
 }
 
-/** Answers a pull of the exchange's caller, and caches the answer when `isCacheable`. */
+/**
+ * Answers a pull of the exchange's caller, and caches the answer when `isCacheable`. `keys`: of the tag that it depends
+ * on; content by its digest never changes.
+ */
 export function answerPull(
   exchange: Exchange,
-  { pull, headers, body, isCacheable }: PullAnswer & { body: Uint8Array; isCacheable: boolean },
+  {
+    pull,
+    headers,
+    body,
+    isCacheable,
+    keys,
+  }: PullAnswer & { body: Uint8Array; isCacheable: boolean; keys?: ChangeKeys },
 ): void {
   const pulled = { pull, headers, body: body.length <= MAX_TEXT_BYTES ? textOf(body) : body };
-  if (isCacheable) exchange.steps.keep(body.length, () => pulled);
+  if (isCacheable) exchange.steps.keep(body.length, () => pulled, keys);
   answer(exchange, pulled, exchange.caller);
 }
 

@@ -38,7 +38,8 @@ export async function judgeDeprecation(
   const mayRead =
     scanOf(exchange.caller) !== undefined ||
     (await deps.transactor.read(callData, (call) => isBeforePush(exchange, call, repo)));
-  if (mayRead) return { warning: words };
+  // What it is answered by this way is no answer to a pull, so that it must not be cached.
+  if (mayRead) return { warning: words, endsMs: endMs ?? callData.nowMs };
   const metadata = { repository: name, replacement: deprecation.replacement };
   throw new RegistryError("DENIED", words, { detail: metadata, details: { metadata }, isRejection: true });
 }

@@ -210,7 +210,8 @@ export const writeCatalogPart = command(
     await finish(call, digest, end);
     return { held: true };
   },
-  CATALOGING,
+  // No pull, token or library depends on what images hold.
+  { ...CATALOGING, changes: () => [] },
 );
 
 /** What was found again counts from now on. Packages that are in both stay, with all that is known of them. */

@@ -33,11 +33,17 @@ export interface House {
   complaints(): string[];
 }
 
+/** `program`: that of the servers, in place of the usual one; `env`: further variables of theirs. */
+interface HouseOptions {
+  program?: string;
+  env?: Record<string, string>;
+}
+
 /**
  * Three replicas on PostgreSQL; two workers of one server on SQLite. The replicas share the blobs' folder, as they
  * would share a bucket.
  */
-export async function startHouse(t: TestContext): Promise<House> {
+export async function startHouse(t: TestContext, { program, env = {} }: HouseOptions = {}): Promise<House> {
   const count = ENGINE === "postgres" ? REPLICAS : 1;
   const folders = Array.from({ length: count }, () => mkdtempSync(join(tmpdir(), "moorage-fresh-")));
   const [first = "", ...others] = folders;
@@ -58,7 +64,9 @@ export async function startHouse(t: TestContext): Promise<House> {
     MOORAGE_LOG_LEVEL: "warn",
   };
   const envOf = (folder: string): Record<string, string> => ({ ...settings, MOORAGE_DATA_DIR: folder });
-  const servers = await Promise.all(folders.map((folder) => startProcess(t, envOf(folder))));
+  const servers = await Promise.all(
+    folders.map((folder) => startProcess(t, { ...envOf(folder), ...env }, undefined, program)),
+  );
   const connections = servers.flatMap(({ port }, at) =>
     Array.from({ length: ENGINE === "postgres" ? EACH : EACH * WORKERS }, (_, nth) =>
       openConnection(`connection ${nth + 1} to replica ${at + 1}`, port),
