@@ -45,7 +45,7 @@ export function SessionTable({ identity, order = NEWEST, onOrder }: SessionTable
   const reason = identity === "" ? undefined : rights("CAP_IAM_IDENTITY_UPDATE");
   const columns: readonly Column<Session>[] = [
     { id: "what", header: "Signed in with", cell: (session) => <What session={session} /> },
-    { id: "network", header: "Network", isMinor: true, cell: ({ network }) => network || "not known" },
+    { id: "network", header: "Network", isWide: true, cell: ({ network }) => network || "not known" },
     {
       id: "since",
       header: "Since",

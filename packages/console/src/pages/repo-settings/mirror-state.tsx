@@ -3,7 +3,7 @@ import { call } from "../../api/call.ts";
 import { getRepoSync, syncRepo } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
 import { bytes, count } from "../../lib/bytes.ts";
-import { syncWord } from "../../lib/sync-words.ts";
+import { syncWord } from "../registry/kinds/sync-words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";

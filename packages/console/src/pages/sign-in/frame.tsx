@@ -8,11 +8,12 @@ export function Frame({ title, children }: { title: string; children: ReactNode 
   }, [title]);
   return (
     <main className={styles.frame}>
-      <p className={styles.brand}>
-        <img src="/console/icon.svg" width={34} height={34} alt="" /> Moorage
-      </p>
       <div className={styles.card}>
-        <h1>{title}</h1>
+        <img src="/console/icon.svg" width={40} height={40} alt="" />
+        <header>
+          <h1>{title}</h1>
+          <p className={styles.host}>Moorage at {window.location.host}</p>
+        </header>
         {children}
       </div>
     </main>

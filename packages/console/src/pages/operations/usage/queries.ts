@@ -7,7 +7,7 @@ const PAGE_SIZE = 50;
 export type UsageSearch = { group?: string; by?: string };
 
 /** The period of a row that the page shows. */
-export function periodOf({ by }: UsageSearch): UsagePeriod {
+function periodOf({ by }: UsageSearch): UsagePeriod {
   return by === "day" ? "USAGE_PERIOD_DAY" : "USAGE_PERIOD_MONTH";
 }
 

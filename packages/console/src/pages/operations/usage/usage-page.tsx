@@ -1,7 +1,7 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { GroupUsage } from "../../../api/gen/registry.ts";
-import { CoverageNote } from "../../../lib/coverage.tsx";
+import { CoverageNote } from "../../pulls/coverage-note.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { FilterChip } from "../../../ui/filter-chip.tsx";
 import { Numbers } from "../../../ui/numbers.tsx";

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRepoSync } from "../../../api/gen/registry.ts";
 import { query } from "../../../api/queries.ts";
 import { count, counted } from "../../../lib/bytes.ts";
-import { syncWord } from "../../../lib/sync-words.ts";
+import { syncWord } from "./sync-words.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 import styles from "./kinds.module.css";

@@ -1,6 +1,6 @@
 import type { PullCount } from "../../../api/gen/registry.ts";
 import { count } from "../../../lib/bytes.ts";
-import type { Coverage } from "../../../lib/coverage.tsx";
+import type { Coverage } from "../../pulls/coverage-note.tsx";
 import type { PeriodBar } from "../../../ui/period-bars.tsx";
 
 const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", timeZone: "UTC" });

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { isCode } from "../../../api/call.ts";
 import { bytes, count } from "../../../lib/bytes.ts";
-import { CoverageNote } from "../../../lib/coverage.tsx";
+import { CoverageNote } from "../../pulls/coverage-note.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";
 import { Numbers } from "../../../ui/numbers.tsx";

@@ -1,6 +1,6 @@
-import { Note } from "../ui/note.tsx";
-import { Time } from "../ui/time.tsx";
-import { counted } from "./bytes.ts";
+import { Note } from "../../ui/note.tsx";
+import { Time } from "../../ui/time.tsx";
+import { counted } from "../../lib/bytes.ts";
 
 /** What is known of pulls at all. */
 export interface Coverage {

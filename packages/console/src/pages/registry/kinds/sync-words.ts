@@ -1,5 +1,5 @@
-import type { SyncState } from "../api/gen/registry.ts";
-import type { BadgeLook } from "../ui/badge.tsx";
+import type { SyncState } from "../../../api/gen/registry.ts";
+import type { BadgeLook } from "../../../ui/badge.tsx";
 
 const WORDS: Record<SyncState, readonly [look: BadgeLook, word: string]> = {
   SYNC_STATE_UNSPECIFIED: ["plain", "not begun"],
