@@ -51,7 +51,7 @@ export async function unknownImagesIn(
   scope: Scope,
 ): Promise<{ names: ReadonlySet<string>; isAtLeast: boolean }> {
   const { notRead, noData, isAtLeast } = await lookInScope(db, scope);
-  return { names: notRead.union(noData), isAtLeast };
+  return { names: new Set([...notRead, ...noData]), isAtLeast };
 }
 
 /** The images by their names: each is in one of the two sets. */
