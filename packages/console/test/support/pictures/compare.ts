@@ -1,7 +1,7 @@
 import pixelmatch from "pixelmatch";
 import { PNG } from "pngjs";
 
-/** Each picture is kept at half its size, with 32 steps of each color: a page takes some 20 kB, and can be looked at. */
+/** Pictures are kept at half their size, with 32 steps of each color: a page takes some 20 kB, and can be looked at. */
 const SHRINK = 2;
 const STEP = 8;
 /** How much a pixel may differ, from 0 to 1: less than a line of text that moved by a pixel, more than another edge. */
@@ -27,8 +27,8 @@ export function kept(screen: Buffer): Buffer {
 }
 
 /**
- * Compares two kept pictures. Undefined when they show the same; otherwise what differs in words, and a picture of it in
- * red.
+ * Compares two kept pictures. Undefined when they show the same; otherwise what differs in words, and a picture of it
+ * in red.
  */
 export function difference(accepted: Buffer, now: Buffer): { words: string; picture: Buffer } | undefined {
   const [before, after] = [PNG.sync.read(accepted), PNG.sync.read(now)];
