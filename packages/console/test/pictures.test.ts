@@ -15,6 +15,8 @@ const ACCEPTED = join(import.meta.dirname, "pictures");
 const DIFFERENT = join(ROOT, "build/pictures");
 const WIDTHS = [1440, 390];
 const MAX_BYTES = 6_000_000;
+/** Only these pages, by their names; all without. */
+const ONLY = process.env["MOORAGE_PICTURES_OF"]?.split(" ");
 const IS_ACCEPTING = process.env["MOORAGE_PICTURES"] === "accept";
 
 const LIMIT = {
@@ -29,11 +31,12 @@ test("each page of the design looks as it was accepted", LIMIT, async (t) => {
   t.after(() => console_.close());
   rmSync(DIFFERENT, { recursive: true, force: true });
   mkdirSync(DIFFERENT, { recursive: true });
-  if (IS_ACCEPTING) rmSync(ACCEPTED, { recursive: true, force: true });
+  if (IS_ACCEPTING && ONLY === undefined) rmSync(ACCEPTED, { recursive: true, force: true });
   mkdirSync(ACCEPTED, { recursive: true });
+  const pages = opened.pages.filter(({ name }) => ONLY?.includes(name) ?? true);
   const names = new Set<string>();
   const changed: string[] = [];
-  for await (const { page, name, screen } of takePictures(opened, WIDTHS)) {
+  for await (const { page, name, screen } of takePictures({ ...opened, pages }, WIDTHS)) {
     names.add(`${name}.png`);
     const accepted = join(ACCEPTED, `${name}.png`);
     const now = kept(screen);
@@ -52,7 +55,7 @@ test("each page of the design looks as it was accepted", LIMIT, async (t) => {
     );
   }
   const files = globSync("*.png", { cwd: ACCEPTED });
-  const unused = files.filter((file) => !names.has(basename(file)));
+  const unused = ONLY !== undefined ? [] : files.filter((file) => !names.has(basename(file)));
   const bytes = files.reduce((sum, file) => sum + statSync(join(ACCEPTED, file)).size, 0);
   assert.deepEqual(
     changed,

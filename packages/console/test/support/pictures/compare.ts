@@ -7,7 +7,7 @@ const STEP = 8;
 /** How much a pixel may differ, from 0 to 1: less than a line of text that moved by a pixel, more than another edge. */
 const THRESHOLD = 0.12;
 /** The share of pixels that may differ: letters whose edges another version of the browser draws otherwise. */
-const TOLERATED = 0.000_5;
+const TOLERATED = 0.000_1;
 
 /** A picture of the screen as it is kept: half as wide and high, with fewer colors. */
 export function kept(screen: Buffer): Buffer {

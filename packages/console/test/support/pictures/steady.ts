@@ -31,7 +31,7 @@ const MASK = String.raw`(() => {
     const masked = text
       .replaceAll(/\b(?:127\.0\.0\.1|localhost):\d+/g, "registry.example")
       .replaceAll(/\b[0-9a-f]{16,}\b/g, (hex) => "0".repeat(hex.length))
-      .replaceAll(/\bMRQ(?:-\w{4}){3}\b/g, "MRQ-0000-0000-0000")
+      .replaceAll(/\b[A-Z]{2,8}(?:-[a-z0-9]{4}){3}\b/g, "MRG-0000-0000-0000")
       .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, "00000000-0000-0000-0000-000000000000");
     if (!isOfMachine) return masked;
     return masked
@@ -48,7 +48,16 @@ const MASK = String.raw`(() => {
   document.documentElement.style.setProperty("--mono", "var(--font)");
 })()`;
 
-const LISTS_BY_UID = ["findings", "artifactPolicies", "subscriptions", "repos", "identities", "upstreams"];
+const LISTS_BY_UID = [
+  "findings",
+  "artifactPolicies",
+  "subscriptions",
+  "repos",
+  "identities",
+  "upstreams",
+  "groups",
+  "storage",
+];
 
 /** A browser in which pictures are the same wherever they are taken; its pages are made by `steadyPage`. */
 export const STEADY_OPTIONS: BrowserContextOptions = {
