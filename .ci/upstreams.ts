@@ -1,4 +1,4 @@
-// Registries of others for .ci/libraries-upstreams.sh, on loopback:
+// Upstream registries for .ci/libraries-upstreams.sh, on loopback:
 //
 //   node .ci/upstreams.ts FOLDER TARBALLS MAVEN
 //

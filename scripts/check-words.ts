@@ -108,7 +108,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   // Generated code repeats the comments of proto/.
   const files = all.filter(
     (file) =>
-      (/\.(?:ts|js|md|sh|proto)$/.test(file) || [".ci/run", ".ci/nightly"].includes(file)) &&
+      (/\.(?:tsx?|js|md|sh|proto)$/.test(file) || [".ci/run", ".ci/nightly"].includes(file)) &&
       file !== GLOSSARY &&
       !file.includes("/src/gen/") &&
       existsSync(path.join(root, file)),

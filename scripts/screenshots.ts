@@ -1,52 +1,42 @@
-// npm run screenshots: takes the pictures of docs/console.md, of a server of its own with a team's images. Whoever runs
-// it looks at them: nothing overlaps, nothing is cut.
-import { mkdirSync } from "node:fs";
+// npm run screenshots [-- NAME…]: takes the pages of the design, or those named, from a server of its own with a team's
+// images: at three widths, light and dark, into build/screenshots, and those of docs/console.md into docs/images.
+// Whoever runs it looks at them: nothing overlaps, nothing is cut. `--documents` takes those of the documents alone.
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openConsole } from "../packages/console/test/support/console.ts";
-import { fillShowcase } from "../packages/console/test/support/showcase.ts";
+import { openShowcase, takePictures } from "../packages/console/test/support/pictures/take.ts";
 
-const SIZE = { width: 1280, height: 800 };
-const folder = join(dirname(import.meta.dirname), "docs/images");
+const WIDTHS = [1440, 1024, 390];
+const DOCUMENT_LOOK = "1440-light";
+const root = dirname(import.meta.dirname);
+const [folder, documents] = [join(root, "build/screenshots"), join(root, "docs/images")];
 
-const opened = await openConsole({ MOORAGE_CATALOG_IMAGES: "1", MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
+const args = process.argv.slice(2);
+const isForDocuments = args.includes("--documents");
+const names = args.filter((arg) => !arg.startsWith("--"));
+const opened = await openShowcase();
 if (opened === undefined) {
   console.error("no Chromium on this machine: apt-get install chromium");
   process.exit(1);
 }
+const { console_, pages } = opened;
+const unknown = names.filter((name) => !pages.some((page) => page.name === name));
+if (unknown.length > 0) console.error(`no page is named ${unknown.join(", ")}`);
+const chosen = pages.filter(
+  ({ name, document }) => (names.length === 0 || names.includes(name)) && (!isForDocuments || document !== undefined),
+);
 try {
-  const { organization, repo, digest, advisory, identity, subscription, artifact, policy } = await fillShowcase(
-    opened.platform,
-  );
-  const pages: Readonly<Record<string, string>> = {
-    home: "/",
-    images: "/repo?name=acme/web",
-    timeline: "/tag?name=acme/web:latest",
-    compare: "/compare?from=acme/web:1.0.0&to=acme/web:1.2.0",
-    image: `/image?name=acme/web@${digest}&part=findings`,
-    package: `/package?uid=${artifact}`,
-    vulnerability: "/vulnerability?id=CVE-2026-31337",
-    advisory: `/advisory?uid=${advisory}`,
-    access: `/access/explain?identity=${identity}&action=pull&resource=acme/web:latest`,
-    settings: "/repo/settings?name=acme/web",
-    events: "/events",
-    subscription: `/events/subscription?uid=${subscription}`,
-    operations: "/operations",
-    signatures: `/signatures/policy?uid=${policy}`,
-    quotas: "/operations/quotas",
-    usage: `/operations/usage?group=${organization}`,
-  };
-  mkdirSync(folder, { recursive: true });
-  const page = await opened.signedIn({ options: { viewport: SIZE, colorScheme: "light", reducedMotion: "reduce" } });
-  for (const [name, path] of Object.entries(pages)) {
-    await page.goto(path);
-    await page.getByRole("heading", { level: 1 }).first().waitFor();
-    await page.waitForTimeout(1_500);
-    await page.screenshot({ path: join(folder, `${name}.png`) });
-    console.log(`docs/images/${name}.png: ${path}`);
+  for (const each of [folder, documents]) mkdirSync(each, { recursive: true });
+  for await (const { page, name, screen } of takePictures(
+    { ...opened, pages: chosen },
+    isForDocuments ? WIDTHS.slice(0, 1) : WIDTHS,
+  )) {
+    writeFileSync(join(folder, `${name}.png`), screen);
+    if (page.document !== undefined && name.endsWith(DOCUMENT_LOOK))
+      writeFileSync(join(documents, `${page.document}.png`), screen);
+    console.log(`build/screenshots/${name}.png: ${page.path}`);
   }
-  if (opened.complaints.length > 0) console.error(opened.complaints.join("\n"));
-  console.log(`of the repo ${repo}`);
+  if (console_.complaints.length > 0) console.error(console_.complaints.join("\n"));
 } finally {
-  await opened.close();
+  await console_.close();
 }
-process.exit(0);
+process.exit(unknown.length > 0 ? 1 : 0);

@@ -45,7 +45,7 @@ test("an identity provider is registered, and a group there is given a role", as
   assert.deepEqual(complaints, []);
 });
 
-test("accounts elsewhere belong to a group, and another field of theirs is kept when one is changed", async (t) => {
+test("cloud accounts belong to a group, and another field of theirs is kept when one is changed", async (t) => {
   const { signedIn, complaints, platform } = needs(t, opened) ?? {};
   if (signedIn === undefined || platform === undefined) return;
   const azure = {

@@ -7,7 +7,8 @@ import { ENGINE } from "../../server/test/support/database.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 import { placesOf, routePaths } from "./support/routes.ts";
 
-// axe-core on every route: in light and dark colors, at phone width, and at 200 % zoom. Source: WCAG 2.2 AA.
+// axe-core on every route: in light and dark colors, in colors of the reader's own, and at 200 % zoom. Source: WCAG 2.2
+// AA.
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WIDE = { width: 1280, height: 900 };
 // What a screen of 1,280 by 900 shows at 200 %.
@@ -53,7 +54,7 @@ test("axe finds nothing on any route, and nothing is wider than the window", LIM
   const page = await console_.signedIn();
   for (const path of routePaths()) {
     await page.setViewportSize(WIDE);
-    await page.emulateMedia({ colorScheme: "light" });
+    await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
     await page.goto(path + (places[path] ?? ""), { waitUntil: "networkidle" });
     await page.getByRole("heading", { level: 1 }).first().waitFor();
     assert.equal(await overflowOf(page), 0, `${path}: wider than the window`);
@@ -62,6 +63,8 @@ test("axe finds nothing on any route, and nothing is wider than the window", LIM
     found["dark"] = await complaintsOf(page);
     await page.setViewportSize(ZOOMED);
     found["at 200 %"] = await complaintsOf(page);
+    await page.emulateMedia({ colorScheme: "dark", forcedColors: "active" });
+    found["in forced colors, at 200 %"] = await complaintsOf(page);
     for (const [name, list] of Object.entries(found)) assert.deepEqual(list, [], `${path}, ${name}`);
     assert.equal(await overflowOf(page), 0, `${path}, at 200 %: wider than the window`);
     await page.setViewportSize(TABLET);

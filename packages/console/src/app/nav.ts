@@ -103,7 +103,7 @@ const access: NavPlace = {
       tabs: [
         { to: "/access/machines", label: "CI and push tokens", words: "robots service accounts machines oidc bots" },
         { to: "/access/pull-tokens", label: "Pull tokens", words: "robots deploy kubernetes imagepullsecret password" },
-        { to: "/access/associations", label: "Cloud accounts", words: "aws gcp azure accounts elsewhere" },
+        { to: "/access/associations", label: "Cloud accounts", words: "aws gcp azure associations" },
       ],
     },
     { to: "/access/roles", label: "Roles", words: "permissions capabilities rights", details: ["/access/role"] },

@@ -6,7 +6,7 @@ import { nearestOf } from "./nearest.ts";
 const MAX_NAMES = 100;
 const MIN_LETTERS = 2;
 
-/** The image that was meant, as far as its name tells; nothing without one. */
+/** The image that was meant, as far as its name says; nothing without one. */
 export function NearestImage({ name }: { name: string }) {
   const [path = ""] = name.split(/[:@]/);
   const group = path.slice(0, path.lastIndexOf("/") + 1);

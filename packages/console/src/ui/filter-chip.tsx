@@ -12,7 +12,7 @@ export interface FilterChipProps {
   onValue: (value: string | undefined) => void;
 }
 
-/** A filter that holds as soon as it is chosen. Without a value it is an outline; with one it says it, and can be taken off. */
+/** A filter that holds as soon as it is chosen. Without a value it is an outline; with one it can be taken off. */
 export function FilterChip({ label, value, options, none = "Any", onValue }: FilterChipProps) {
   const isSet = value !== undefined;
   const word = options.find(([each]) => each === value)?.[1] ?? value;

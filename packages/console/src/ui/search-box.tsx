@@ -13,7 +13,7 @@ export interface SearchBoxProps {
   onSearch: (text: string) => void;
 }
 
-/** A line of text that is searched for as it is typed, and at once when it is sent. A `/` anywhere goes to it. */
+/** A line of text that is searched for as it is typed, and immediately when it is sent. A `/` anywhere goes to it. */
 export function SearchBox({ label, value = "", placeholder = label, minLetters = 1, onSearch }: SearchBoxProps) {
   const { text, setText, send } = useTyped(value, minLetters, onSearch);
   const input = useRef<HTMLInputElement>(null);

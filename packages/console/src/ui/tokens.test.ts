@@ -37,7 +37,13 @@ const THEMES = ["light", "dark"] as const;
 const MIN_TEXT = 4.5;
 const MIN_MARK = 3;
 
-const tokens = tokensOf(readFileSync(join(import.meta.dirname, "tokens.css"), "utf8"));
+// Hairlines and soft outlines carry no meaning.
+const DECORATIVE = ["--line", "--line-strong", "--accent-line"];
+/** Those of CSS Color 4 that a reader with colors of their own has chosen for what the tokens are for. */
+const SYSTEM_COLORS = new Set(["Canvas", "CanvasText", "LinkText", "ButtonText", "Highlight", "GrayText"]);
+
+const css = readFileSync(join(import.meta.dirname, "tokens.css"), "utf8");
+const tokens = tokensOf(css);
 
 /** The colors of the tokens, light and dark, as `#rrggbb`. */
 function tokensOf(css: string): Map<string, readonly [light: string, dark: string]> {
@@ -83,4 +89,26 @@ test("every text can be read on every ground that it stands on, in both themes",
 
 test("outlines, focus and fills of severities stand out from their ground, in both themes", () => {
   assert.deepEqual(tooLow(MARKS, MIN_MARK), []);
+});
+
+test("every color is among the pairs, or carries no meaning", () => {
+  const known = new Set([...TEXT, ...MARKS].flatMap(([front, backs]) => [front, ...backs]));
+  assert.deepEqual(
+    [...tokens.keys()].filter((name) => !known.has(name) && !DECORATIVE.includes(name)),
+    [],
+  );
+});
+
+test("with the reader's own colors, texts, lines and the accent are theirs, and stand on theirs", () => {
+  const block = /@media \(forced-colors: active\) \{([^]*?)\n\}/.exec(css)?.[1] ?? "";
+  const forced = new Map(
+    [...block.matchAll(/(--[a-z0-9-]{1,40}): (\w{1,40});/g)].map(([, name = "", color = ""]) => [name, color]),
+  );
+  const needed = ["--text", "--text-2", "--text-3", "--line", "--line-strong", "--line-control", "--focus", "--accent"];
+  assert.deepEqual(
+    needed.filter((name) => !SYSTEM_COLORS.has(forced.get(name) ?? "")),
+    [],
+  );
+  // What is not text has the reader's colors for texts and marks, never that of the ground.
+  for (const [name, color] of forced) assert.equal(color === "Canvas", name.startsWith("--on-"), name);
 });

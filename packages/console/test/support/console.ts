@@ -26,16 +26,18 @@ export interface Console {
    * with the rights of an access token.
    */
   signedIn(who?: { identity?: string; options?: BrowserContextOptions }): Promise<Page>;
+  /** A page of a browser of its own in which nobody is signed in. */
+  signedOut(options?: BrowserContextOptions): Promise<Page>;
   /** What pages have written to the browser's console as errors; tests expect none. */
   complaints: string[];
   close(): Promise<void>;
 }
 
 /** Builds the console when it is older than its sources, and starts Chromium. Undefined when none is installed. */
-export async function openBrowser(): Promise<Browser | undefined> {
+export async function openBrowser(flags: readonly string[] = []): Promise<Browser | undefined> {
   if (CHROMIUM === undefined) return undefined;
   buildConsole();
-  return await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: TIMEOUT_MS });
+  return await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...flags], timeout: TIMEOUT_MS });
 }
 
 /** Builds the console when needed, and starts Chromium with one profile, which other programs reach by its port. */
@@ -82,10 +84,13 @@ export async function codeOf(page: Page, name: string): Promise<void> {
 
 /**
  * Starts them. Undefined when no Chromium is installed: the tests are then skipped by `skipWithout`. `env`: settings of
- * the server.
+ * the server. `flags`: of Chromium.
  */
-export async function openConsole(env: Record<string, string> = {}): Promise<Console | undefined> {
-  const browser = await openBrowser();
+export async function openConsole(
+  env: Record<string, string> = {},
+  flags: readonly string[] = [],
+): Promise<Console | undefined> {
+  const browser = await openBrowser(flags);
   if (browser === undefined) return undefined;
   const platform = await startPlatform(env);
   const complaints: string[] = [];
@@ -93,6 +98,7 @@ export async function openConsole(env: Record<string, string> = {}): Promise<Con
     platform,
     complaints,
     signedIn: (who) => signedIn(browser, platform, complaints, who),
+    signedOut: (options) => newPage(browser, platform.url, options),
     async close() {
       await browser.close();
       await platform.close();

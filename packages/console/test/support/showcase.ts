@@ -55,23 +55,18 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
     ["1.1.0", "1.2.0"],
     ["1.2.0", "1.3.0"],
   ] as const) {
-    const images = await Promise.all(
-      ["amd64", "arm64"].map(async (architecture) => {
-        const layers = [
-          tarOf([npmFile("app", "left-pad", padding), npmFile("app", "tiny-router", "2.1.4")]),
-          tarOf([npmFile("app", "@acme/forms", "4.8.0")]),
-          tarOf([npmFile("app", `web-${architecture}`, version)]),
-        ];
-        const image = await pushLayers(target, architecture, layers, LAYER, configOf(architecture, version));
-        return [image, { os: "linux", architecture }] as const;
-      }),
-    );
-    for (const tag of ["latest", version])
-      digest = await pushIndex(
-        target,
-        tag,
-        images.map(([one, two]) => [one, two]),
-      );
+    // One after the other: the events of an installation are in the same order each time.
+    const images: [string, { os: string; architecture: string }][] = [];
+    for (const architecture of ["amd64", "arm64"]) {
+      const layers = [
+        tarOf([npmFile("app", "left-pad", padding), npmFile("app", "tiny-router", "2.1.4")]),
+        tarOf([npmFile("app", "@acme/forms", "4.8.0")]),
+        tarOf([npmFile("app", `web-${architecture}`, version)]),
+      ];
+      const image = await pushLayers(target, architecture, layers, LAYER, configOf(architecture, version));
+      images.push([image, { os: "linux", architecture }]);
+    }
+    for (const tag of ["latest", version]) digest = await pushIndex(target, tag, images);
     await pushArtifact(target, {
       artifactType: BUNDLE,
       subject: digest,
@@ -86,11 +81,12 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
     configOf("amd64", "3.1.0"),
   );
   await settled(platform, repo, digest);
-  const advisory = await newAdvisory(platform, organization, { artifactName: "acme/web", aliases: ["CVE-2026-4711"] });
-  const identity = await platform.identity(organization, "registry.pull");
   const subscription = await platform.ok("POST", `/events/v2/subscriptions/${organization}`, {
     sink: "http://127.0.0.1:9/deployments",
+    typePrefixes: ["dev.moorage.api."],
   });
+  const advisory = await newAdvisory(platform, organization, { artifactName: "acme/web", aliases: ["CVE-2026-4711"] });
+  const identity = await platform.identity(organization, "registry.pull");
   const { artifacts } = await platform.ok<{ artifacts: { uid: string }[] }>(
     "GET",
     "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVASCRIPT&query=forms",

@@ -65,7 +65,7 @@ export const ASSOCIATIONS: ResourceSpec<AccountAssociation> = {
   remove: {
     capability: "CAP_IAM_ACCOUNT_ASSOCIATIONS_DELETE",
     send: (uid) => call(deleteAccountAssociation, { uid }),
-    effect: "The group has no accounts elsewhere any more. Nothing changes at the providers.",
+    effect: "The group has no cloud accounts any more. Nothing changes at the providers.",
   },
   empty: {
     title: "No account associations here",

@@ -21,7 +21,7 @@ function mappingsOf(provider: string): ResourceSpec<ExternalGroupRoleMapping> {
     title: "External group mappings",
     noun: "mapping",
     intro:
-      "Whoever is in a group at an identity provider has a role here, for as long as the provider's token says so. The provider's claim of groups must be set.",
+      "Whoever is in a group at an identity provider has a role here, for as long as the provider's token says so. The provider's groups claim must be set.",
     columns: [
       { id: "external", header: "Group there", cell: ({ externalGroupId }) => externalGroupId },
       {
@@ -47,7 +47,7 @@ function mappingsOf(provider: string): ResourceSpec<ExternalGroupRoleMapping> {
           {
             name: "externalGroupId",
             label: "Group there",
-            help: "As the provider's claim of groups names it",
+            help: "As the provider's groups claim names it",
           },
           ...given({ scope: group }),
         ],

@@ -3,7 +3,7 @@ import { Command } from "../../ui/command.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Stack } from "../../ui/page.tsx";
 
-/** Which tokens a form's machine has, in words and as claims, and who else gets in; nothing while fields are missing. */
+/** Which tokens a form's machine has, in words and as claims, and who else gets in; nothing without all fields. */
 export function MatchPreview({ result }: { result?: FormResult }) {
   if (result === undefined) return undefined;
   const { accepts, warnings, match } = result;

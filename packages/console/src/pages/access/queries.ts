@@ -59,7 +59,7 @@ export const mappingsList = (search: ListSearch) =>
 export const mailQuery = { queryKey: ["mail"], queryFn: readMail };
 /** Invites. */
 export const invitesList = (search: ListSearch) => listQuery(listGroupInvites, paged(search));
-/** Accounts elsewhere. */
+/** Cloud accounts. */
 export const associationsList = (search: ListSearch) => listQuery(listAccountAssociations, paged(search));
 /** Documents that a group and those above it have accepted. */
 export const termsList = ({ group = "", order }: ListSearch) =>

@@ -22,7 +22,7 @@ const FIELDS = ["identity", "method", "resource", "since", "until"];
 // So many pages of the console's own reads are gone through by themselves.
 const MAX_OWN_PAGES = 10;
 
-/** Who did what to which resource, and what was refused. The console's own reads are left out until they are asked for. */
+/** Who did what to which resource, and what was refused. The console's own reads are left out until asked for. */
 export function AuditPage() {
   const search = route.useSearch();
   const { groups } = useSuspenseQuery(groupsQuery).data;

@@ -35,9 +35,8 @@ const NOTHING: GroupCounts = {
 };
 
 /**
- * Counts the open findings of the images that tags point to, by group: each image is looked at once, by the counts that
- * are kept of it, a few repos at a time, so that requests get their turn. `signal` ends it between two steps, and it
- * rejects then.
+ * Counts the open findings of the images that tags point to, by group: by the counts that are kept of each image, a few
+ * repos at a time, so that requests get their turn. `signal` ends it between two steps, and it rejects then.
  */
 export async function countOpen(db: Database, signal: AbortSignal): Promise<Counts> {
   const groups = new Map<string, GroupCounts>();

@@ -60,7 +60,7 @@ function stepOf(kind: Kind, given: Given, wanted: Wanted, isShown: boolean, coun
     : !counts
       ? [Outcome.FAILED, `${which} does not count: its group is not in the identity's own`]
       : gives.length === 0
-        ? [Outcome.NOT_APPLICABLE, `${which} gives nothing of what is needed`]
+        ? [Outcome.NOT_APPLICABLE, `${which} does not grant it`]
         : [Outcome.PASSED, `${which} gives ${named(gives)}`];
   const names = { uid: given.uid, name: given.role, group: given.group, groupName: given.groupName };
   return { kind, outcome, message, ...(isShown && names) };

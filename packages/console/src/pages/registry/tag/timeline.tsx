@@ -26,7 +26,7 @@ import {
 import { useFindingsOf } from "./use-findings.ts";
 
 const ZOOM = 1.6;
-// Fewer are seen at once without it.
+// Fewer are all in view without it.
 const MAX_WITHOUT_MAP = 8;
 
 export interface TimelineProps {
