@@ -95,8 +95,8 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     signed === undefined &&
     deprecated?.endsMs === undefined &&
     onlyDigest(exchange) === undefined;
-  const named = pulledOf(reference);
-  const keys = "tag" in named ? [tagKey(repo, named.tag)] : [];
+  const asked = pulledOf(reference);
+  const keys = "tag" in asked ? [tagKey(repo, asked.tag)] : [];
   answerPull(exchange, { pull, headers, body: pulled.content, isCacheable, keys });
 }
 
