@@ -166,9 +166,16 @@ test("whoever may not invite or change people has no mail sent, and learns nothi
   assert.deepEqual(strip(await recoveryOf(identity, "here@example.com", owner), identity), strip(known, identity));
   // Mails that others asked for may still be on their way: what counts is whether these two were queued or sent.
   const addresses = ["eve@example.com", "here@example.com"];
-  const queued = await platform.reader.selectFrom("mails").select("address").where("address", "in", addresses).execute();
+  const queued = await platform.reader
+    .selectFrom("mails")
+    .select("address")
+    .where("address", "in", addresses)
+    .execute();
   assert.deepEqual(queued, []);
-  assert.deepEqual(addresses.filter((address) => mail.asked.includes(address)), []);
+  assert.deepEqual(
+    addresses.filter((address) => mail.asked.includes(address)),
+    [],
+  );
 });
 
 test("the link of a mail that somebody else read works once, and the one who comes second sees that", async () => {

@@ -50,7 +50,7 @@ export function SessionTable({ identity, order = NEWEST, onOrder }: SessionTable
       id: "since",
       header: "Since",
       orderBy: "createTime",
-      isMinor: true,
+      isWide: true,
       cell: ({ createTime }) => <Time value={createTime} />,
     },
     { id: "seen", header: "Last seen", orderBy: "seenTime", cell: ({ seenTime }) => <Time value={seenTime} /> },
@@ -58,7 +58,7 @@ export function SessionTable({ identity, order = NEWEST, onOrder }: SessionTable
       id: "end",
       header: "Ends",
       orderBy: "expireTime",
-      isMinor: true,
+      isWide: true,
       cell: ({ expireTime }) => <Time value={expireTime} />,
     },
     {
