@@ -258,12 +258,15 @@ async function random(): Promise<string> {
       disabled: true,
       description: draw(text),
     });
-    await make("/registry/v2/upstreams", place, {
-      registry: draw(fc.constantFrom("docker.io", "quay.io", "registry.example.com:5000")),
-      denied: draw(words),
-      disabled: true,
-      description: draw(text),
-    });
+    // Repos below a group that stands for a registry follow no other.
+    const standsForRegistry = draw(fc.boolean());
+    if (standsForRegistry)
+      await make("/registry/v2/upstreams", place, {
+        registry: draw(fc.constantFrom("docker.io", "quay.io", "registry.example.com:5000")),
+        denied: draw(words),
+        disabled: true,
+        description: draw(text),
+      });
     await make("/libraries/v2/artifactPolicies", place, {
       ecosystem: draw(fc.constantFrom("ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON")),
       ...draw(policyOfLibraries),
@@ -284,7 +287,7 @@ async function random(): Promise<string> {
       activeTags: draw(words),
       catalogTier: draw(fc.constantFrom("CATALOG_TIER_UNSPECIFIED", "CATALOG_TIER_FIPS")),
       tagPolicy: draw(policy),
-      ...(draw(fc.boolean()) && { syncConfig: draw(mirror) }),
+      ...(!standsForRegistry && draw(fc.boolean()) && { syncConfig: draw(mirror) }),
     });
     const plain = await make("/registry/v2/repos", place, { name: `b${draw(word)}` });
     await make("/registry/v2/tags", plain, {

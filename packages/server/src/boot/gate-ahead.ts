@@ -8,7 +8,14 @@ import {
 import type { Call } from "@moorage/kernel/core/call";
 import type { Transactor } from "@moorage/kernel/core/transactor";
 import { MoorageError } from "@moorage/kernel/errors";
-import { findTag, imagesToJudge, importedEnds, promotedMoves, type PromotedTag, rolledBackMoves } from "@moorage/registry/registry";
+import {
+  findTag,
+  imagesToJudge,
+  importedEnds,
+  promotedMoves,
+  type PromotedTag,
+  rolledBackMoves,
+} from "@moorage/registry/registry";
 import { readAhead } from "@moorage/security/security";
 import type { ReadAhead } from "../runtime/dispatch.ts";
 import { nameOf } from "../runtime/methods.ts";
