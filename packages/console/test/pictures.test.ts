@@ -19,9 +19,18 @@ const MAX_BYTES = 6_000_000;
 const ONLY = process.env["MOORAGE_PICTURES_OF"]?.split(" ");
 const IS_ACCEPTING = process.env["MOORAGE_PICTURES"] === "accept";
 
+// Letters are drawn by the browser of the machine. Until that was compared on several machines, no change is kept from
+// landing by it.
+const ELSEWHERE =
+  process.env["CI"] === "true" &&
+  process.env["MOORAGE_PICTURES"] === undefined &&
+  "pictures of the pages, left for npm run test:nightly, or: MOORAGE_TEST_ENGINES=sqlite npm test -- console/test/pictures";
 const LIMIT = {
   timeout: 900_000,
-  skip: ENGINE === "postgres" && "the pages are those of SQLite: MOORAGE_TEST_ENGINES=sqlite npm test -- pictures",
+  skip:
+    ENGINE === "postgres"
+      ? "the pages are those of SQLite: MOORAGE_TEST_ENGINES=sqlite npm test -- console/test/pictures"
+      : ELSEWHERE,
 };
 
 test("each page of the design looks as it was accepted", LIMIT, async (t) => {

@@ -1,4 +1,5 @@
 import type { Tag } from "../../api/gen/registry.ts";
+import { isAttachedTag } from "../../lib/attached-tag.ts";
 import { parentUid } from "../../lib/uid.ts";
 
 /** What one push moved: the tags of one image that got the same digest at nearly the same time. */
@@ -13,10 +14,11 @@ export interface Push {
 // A client pushes the tags of an image one after the other.
 const MAX_APART_MS = 120_000;
 
-/** The pushes that tags, newest first, were moved by, as far as their times and digests show it. */
+/** The pushes of images that tags, newest first, were moved by, as far as their times and digests show it. */
 export function pushesOf(tags: readonly Tag[]): Push[] {
   const pushes: Push[] = [];
   for (const tag of tags) {
+    if (isAttachedTag(tag.name)) continue;
     const repoUid = parentUid(tag.uid);
     const same = pushes.find(
       ({ repoUid: repo, digest, newest }) =>

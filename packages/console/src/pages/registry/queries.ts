@@ -58,14 +58,17 @@ export function reposQuery({ group, order = "name", view }: ImagesSearch) {
   });
 }
 
+// An image and what is attached to it.
+const NEWEST = 5;
+
 /** The groups directly below a group, or the organizations, with how much is in each. */
 export function foldersQuery(group: string | undefined) {
   return query(listStorage, { pageSize: MAX_FOLDERS, ...(group !== undefined && { uidp: { descendantsOf: group } }) });
 }
 
-/** The tag of a repo that moved last. */
-export function newestTagQuery(repoUid: string) {
-  return query(listTags, { uidp: { childrenOf: repoUid }, orderBy: "update_time desc", pageSize: 1 });
+/** The tags of a repo that moved last: some of them may name signatures. */
+export function newestTagsQuery(repoUid: string) {
+  return query(listTags, { uidp: { childrenOf: repoUid }, orderBy: "update_time desc", pageSize: NEWEST });
 }
 
 /** The tags of a repo in pages: all in an order, or those whose name holds the letters. */

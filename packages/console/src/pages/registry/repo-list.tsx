@@ -3,6 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronRight, Container, Folder } from "lucide-react";
 import type { Group } from "../../api/gen/iam.ts";
 import type { GroupStorage, Repo } from "../../api/gen/registry.ts";
+import { imageTagOf } from "../../lib/attached-tag.ts";
 import { bytes, counted } from "../../lib/bytes.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import type { Column } from "../../ui/column.ts";
@@ -10,7 +11,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { SeverityHead } from "../../ui/severity-strip.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useImagePath } from "./image-path.tsx";
-import { FLAT, foldersQuery, newestTagQuery, reposQuery } from "./queries.ts";
+import { FLAT, foldersQuery, newestTagsQuery, reposQuery } from "./queries.ts";
 import styles from "./repo-list.module.css";
 import { Findings, Size } from "./tag-cells.tsx";
 
@@ -160,19 +161,19 @@ function RepoName({ repo: { uid, name, description }, isPath }: { repo: Repo; is
 }
 
 function LatestTag({ repo: { uid } }: { repo: Repo }) {
-  const { data } = useQuery(newestTagQuery(uid));
+  const { data } = useQuery(newestTagsQuery(uid));
   if (data === undefined) return <span>…</span>;
-  const [tag] = data.tags;
+  const tag = imageTagOf(data.tags);
   return tag === undefined ? <span className={styles.none}>no tags</span> : <code>{tag.name}</code>;
 }
 
 function LatestFindings({ repo: { uid, name } }: { repo: Repo }) {
   const path = useImagePath(uid, name);
-  const [tag] = useQuery(newestTagQuery(uid)).data?.tags ?? [];
+  const tag = imageTagOf(useQuery(newestTagsQuery(uid)).data?.tags ?? []);
   return tag === undefined || path === undefined ? null : <Findings repo={path} digest={tag.digest} />;
 }
 
 function LatestSize({ repo: { uid } }: { repo: Repo }) {
-  const [tag] = useQuery(newestTagQuery(uid)).data?.tags ?? [];
+  const tag = imageTagOf(useQuery(newestTagsQuery(uid)).data?.tags ?? []);
   return tag === undefined ? null : <Size repoUid={uid} digest={tag.digest} />;
 }

@@ -12,6 +12,7 @@ import { SearchBox } from "../../ui/search-box.tsx";
 import { Toolbar } from "../../ui/toolbar.tsx";
 import { Pulls } from "./pulls/pulls.tsx";
 import { MIN_LETTERS, tagsQuery, type TagRow } from "./queries.ts";
+import { imageTagOf } from "../../lib/attached-tag.ts";
 import { RepoHead } from "./repo-head.tsx";
 import { TagActions } from "./tag-actions.tsx";
 import { TagList } from "./tag-list.tsx";
@@ -29,7 +30,10 @@ export function RepoPage() {
   const shown = part === "readme" || part === "pulls" ? part : "tags";
   const total = tags?.totalCount === undefined ? undefined : Number(tags.totalCount);
   return (
-    <Page title={name} head={<RepoHead name={name} uid={uid} part={shown} tags={total} newest={tags?.tags[0]?.name} />}>
+    <Page
+      title={name}
+      head={<RepoHead name={name} uid={uid} part={shown} tags={total} newest={imageTagOf(tags?.tags ?? [])?.name} />}
+    >
       {shown === "readme" && <Readme text={repo.readme} />}
       {shown === "pulls" && <Pulls repoUid={uid} />}
       {shown === "tags" && (

@@ -30,7 +30,8 @@ const MASK = String.raw`(() => {
   const steady = (text) => {
     const masked = text
       .replaceAll(/\b(?:127\.0\.0\.1|localhost):\d+/g, "registry.example")
-      .replaceAll(/\b[0-9a-f]{16,}\b/g, (hex) => "0".repeat(hex.length))
+      .replaceAll(/\b[0-9a-f]{12,}\b/g, (hex) => "0".repeat(hex.length))
+      .replaceAll(/\b[\d,]+ pulls counted/g, "100 pulls counted")
       .replaceAll(/\b[A-Z]{2,8}(?:-[a-z0-9]{4}){3}\b/g, "MRG-0000-0000-0000")
       .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, "00000000-0000-0000-0000-000000000000");
     if (!isOfMachine) return masked;

@@ -14,7 +14,7 @@ interface MeasureDeps {
 }
 
 /** The counts of a group; without, nothing is open in it. */
-interface MeasuredGroup {
+export interface MeasuredGroup {
   group: string;
   counts: GroupCounts | undefined;
 }
