@@ -15,6 +15,8 @@ export interface DayChartProps {
   series: readonly DaySeries[];
   /** One after the other without a gap, the earliest first. */
   days: readonly DayValues[];
+  /** Has the legend show what all days add up to, instead of the last day. */
+  addsUp?: boolean;
 }
 
 const HEIGHT = 100;
@@ -24,13 +26,13 @@ const LINES = [1, 0.5, 0];
  * Values by day, stacked. Days that are not known are hatched, and not 0. A table says the same to those who do not see
  * it.
  */
-export function DayChart({ label, series, days }: DayChartProps) {
+export function DayChart({ label, series, days, addsUp = false }: DayChartProps) {
   const hatch = useId();
   const top = axisTop(days);
   const unknown = unknownRuns(days);
   return (
     <figure className={styles.chart}>
-      <Legend series={series} last={days.findLast(({ values }) => values !== undefined)} />
+      <Legend series={series} values={addsUp ? sumsOf(days, series.length) : days.findLast(isKnown)?.values} />
       <div className={styles.plot} aria-hidden>
         <div className={styles.axis}>
           {LINES.map((part) => (
@@ -80,7 +82,17 @@ function Hatch({ id, days }: { id: string; days: number }) {
   );
 }
 
-function Legend({ series, last }: { series: readonly DaySeries[]; last: DayValues | undefined }) {
+function isKnown({ values }: DayValues): boolean {
+  return values !== undefined;
+}
+
+/** What the known days add up to; undefined when none is known. */
+function sumsOf(days: readonly DayValues[], length: number): number[] | undefined {
+  if (!days.some(isKnown)) return undefined;
+  return Array.from({ length }, (_, at) => days.reduce((sum, { values }) => sum + (values?.[at] ?? 0), 0));
+}
+
+function Legend({ series, values }: { series: readonly DaySeries[]; values: readonly number[] | undefined }) {
   return (
     <ul className={styles.legend} aria-hidden>
       {series.map(({ name, tone }, at) => (
@@ -88,7 +100,7 @@ function Legend({ series, last }: { series: readonly DaySeries[]; last: DayValue
           <svg width={8} height={8}>
             <rect width={8} height={8} rx={2} className={styles[tone]} />
           </svg>
-          {name} {last?.values && <b>{count(last.values[at] ?? 0)}</b>}
+          {name} {values && <b>{count(values[at] ?? 0)}</b>}
         </li>
       ))}
     </ul>

@@ -56,7 +56,9 @@ export function PullsOverTime({ group, organizations }: { group: string | undefi
         {error && <ErrorNote error={error} />}
         {reason !== undefined && <p className={styles.quiet}>{reason}</p>}
         {data && data.coverage?.since === undefined && <p className={styles.quiet}>Pulls are not counted here.</p>}
-        {data?.coverage?.since !== undefined && <DayChart label="Pulls" series={PULLS} days={pullDays(data, nowMs)} />}
+        {data?.coverage?.since !== undefined && (
+          <DayChart label="Pulls" series={PULLS} days={pullDays(data, nowMs)} addsUp />
+        )}
       </PanelBody>
     </Panel>
   );
