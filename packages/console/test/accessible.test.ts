@@ -38,7 +38,9 @@ async function complaintsOf(page: Page): Promise<string[]> {
 async function overflowOf(page: Page): Promise<number> {
   return await page.evaluate(`Math.max(
     document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    ...[...document.querySelectorAll("table")].map((table) => table.offsetWidth - table.parentElement.clientWidth),
+    ...[...document.querySelectorAll("table")]
+      .filter((table) => table.closest(".visually-hidden") === null)
+      .map((table) => table.offsetWidth - table.parentElement.clientWidth),
   )`);
 }
 

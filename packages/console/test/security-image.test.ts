@@ -94,11 +94,12 @@ test("of an image that no feed covers the page and the list of tags say that not
   await page.getByRole("note").filter({ hasText: counted }).waitFor();
   await page.getByText("No feed covers deb without a release, of which there are packages in 1 image.").waitFor();
   // That it hits nothing says something only of images that are known.
+  const affected = page.getByRole("region", { name: "Affected images" }).getByRole("note").filter({ hasText: counted });
   await page.goto("/vulnerability?id=CVE-2026-3");
-  await page.getByRole("note").filter({ hasText: counted }).waitFor();
+  await affected.waitFor();
   await page.getByText("No image that is known, and that a tag points to").waitFor();
   await page.goto("/vulnerability?id=CVE-2026-1");
-  await page.getByRole("note").filter({ hasText: counted }).waitFor();
+  await affected.waitFor();
 });
 
 test("versions that cannot be compared are counted beside the findings and in the list of tags, and listed", async (t) => {

@@ -268,10 +268,12 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
     ] as const) {
       await repo.gate({ on: ["PULL"], mode });
       const before = (await repo.events()).length;
-      const events = await emitted(async () => {
+      const all = await emitted(async () => {
         assert.equal((await repo.pull("v1")).status, status);
         await repo.eventsUntil(before + 1);
       });
+      // Findings of the image may become known at the same time.
+      const events = all.filter((event) => event.type.startsWith("registry.gate."));
       const [event] = events as [EmittedEvent];
       const { user_agent: _, ...body } = withoutTime(event).body;
       assert.deepEqual(
@@ -352,10 +354,11 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
         return (await rows.execute()).map(({ hash }) => hash);
       };
       const before = await noted();
-      const events = await emitted(async () => {
+      const all = await emitted(async () => {
         assert.equal((await repo.pull("v1")).status, status);
         await eventually(async () => JSON.stringify(await noted()) !== JSON.stringify(before));
       });
+      const events = all.filter((event) => event.type.startsWith("registry.signature_gate."));
       const [event] = events as [EmittedEvent];
       assert.deepEqual([events.length, event.type, event.subject, event.group], [1, type, repo.repo, repo.group]);
       const { user_agent: _, policies, ...body } = withoutTime(event).body;
@@ -378,10 +381,11 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
   test("a vulnerability gate emits an event for an image that it lets pass without knowing what it holds", async () => {
     const repo = await openGatedRepo(platform, { on: ["PULL"], mode: "ENFORCE", onUnknown: "PASS" });
     const digest = await pushLayers(repo, "v1", [Buffer.from("no archive")]);
-    const [event] = await emitted(async () => {
+    const all = await emitted(async () => {
       assert.equal((await repo.pull("v1")).status, 200);
       await repo.eventsUntil(1);
     });
+    const event = all.find(({ type }) => type.startsWith("registry.gate."));
     assert.deepEqual(
       [event?.type, event?.subject, event?.group, event?.body["digest"]],
       ["registry.gate.passed.v1", repo.repo, platform.organization, digest],
