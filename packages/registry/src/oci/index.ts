@@ -13,7 +13,8 @@ export { collectGarbage } from "./gc/collect.ts";
 
 export type { Collected } from "./gc/collection.ts";
 
-export type { RegistryDeps, Upstream } from "./request.ts";
+export type { StandInAnswer, StandInRequest, StandIns, Upstream } from "./other-registries.ts";
+export type { RegistryDeps } from "./request.ts";
 export { algorithmOf, isDigest, isTag } from "./digests.ts";
 export { keepBlob, recordBlob } from "./blobs/commands.ts";
 export { notingBlobs, settleCopy } from "./blobs/copies.ts";
@@ -31,7 +32,6 @@ export { createPullRecorder } from "./records/recorder.ts";
 export { startPullPublisher } from "./records/publisher.ts";
 export { createPullCache } from "./pulls/cache.ts";
 export { makeStandInRepo } from "./stand-in-repo.ts";
-export type { StandInAnswer, StandInRequest, StandIns } from "./request.ts";
 export { HIT, hit, MISS, stale } from "./pulls/cache-status.ts";
 export { registryHandler } from "./router.ts";
 export { tokenEndpoint } from "./token/endpoint.ts";
