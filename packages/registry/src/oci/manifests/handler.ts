@@ -11,7 +11,7 @@ import { lookAt } from "./look.ts";
 import { parseManifest } from "../formats/manifest.ts";
 import { type PullPlace, pullablePlace } from "../names.ts";
 import { manifestFromSource } from "../pulls/upstream.ts";
-import { manifestOfStandIn } from "../pulls/stand-in.ts";
+import { type AnsweredManifest, manifestOfStandIn } from "../pulls/stand-in.ts";
 import { answerPull } from "../pulls/cache.ts";
 import { judgeDeprecation } from "../pulls/deprecation.ts";
 import { type Answerable, judgePull } from "../pulls/gate.ts";
@@ -100,24 +100,13 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   answerPull(exchange, { pull, headers, body: pulled.content, isCacheable, keys });
 }
 
-/** A manifest that is answered. */
-interface Answered {
-  pulled: Answerable;
-  /** The uid of its repo. */
-  repo: string;
-  /** Whether it is that of the reference until something changes here. */
-  isCurrent: boolean;
-  /** What its registry gives cause to say. */
-  warning: string;
-}
-
 /** The manifest that is answered: what is here, or what another registry has. Undefined when nobody has it. */
 async function manifestOf(
   exchange: Exchange,
   { repo, standIn, path }: PullPlace,
   reference: string,
   local: Answerable | undefined,
-): Promise<Answered | undefined> {
+): Promise<AnsweredManifest | undefined> {
   if (standIn !== undefined && !parseTimedTag(reference))
     return await manifestOfStandIn(exchange, { repo, standIn, path }, reference, local);
   if (repo === undefined) return undefined;

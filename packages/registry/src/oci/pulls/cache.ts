@@ -10,6 +10,7 @@ import type { ChangeKeys, Database } from "@moorage/kernel/store";
 import { type Exchange, tokenCovers } from "../request.ts";
 import { isBasic } from "../credentials.ts";
 import type { Pull } from "../records/batch.ts";
+import { HIT } from "./cache-status.ts";
 import { scanOf } from "./gate.ts";
 import { send, sendEmpty } from "../send.ts";
 import type { PullAnswer } from "../answers.ts";
@@ -74,7 +75,9 @@ export function answerPull(
   }: PullAnswer & { body: Uint8Array; isCacheable: boolean; keys?: ChangeKeys },
 ): void {
   const pulled = { pull, headers, body: body.length <= MAX_TEXT_BYTES ? textOf(body) : body };
-  if (isCacheable) exchange.steps.keep(body.length, () => pulled, keys);
+  // Below a group that stands for another registry every answer says where it is from.
+  const kept = exchange.res.hasHeader("cache-status") ? { ...headers, "cache-status": HIT } : headers;
+  if (isCacheable) exchange.steps.keep(body.length, () => ({ ...pulled, headers: kept }), keys);
   answer(exchange, pulled, exchange.caller);
 }
 

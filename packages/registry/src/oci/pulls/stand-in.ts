@@ -5,11 +5,14 @@ import { type PullPlace, nameUnknown } from "../names.ts";
 import type { Exchange } from "../request.ts";
 import type { Answerable } from "./gate.ts";
 
-/** A manifest that is answered below a group that stands for another registry. */
-export interface StandInManifest {
+/** A manifest that is answered. */
+export interface AnsweredManifest {
   pulled: Answerable;
+  /** The uid of its repo. */
   repo: string;
+  /** Whether it is that of the reference until something changes here. */
   isCurrent: boolean;
+  /** What its registry gives cause to say. */
   warning: string;
 }
 
@@ -23,7 +26,7 @@ export async function manifestOfStandIn(
   place: PullPlace & { standIn: StandIn },
   reference: string,
   local: Answerable | undefined,
-): Promise<StandInManifest | undefined> {
+): Promise<AnsweredManifest | undefined> {
   const { deps, data, res, callData, name } = exchange;
   const isKnownForm = isDigest(reference) || (isTag(reference) && !isReservedTag(reference));
   const { repo } = place;
