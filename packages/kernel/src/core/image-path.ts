@@ -10,6 +10,11 @@ export interface Resolved {
   group?: string;
   /** The names below that group that do not exist; the last one is the repo's. */
   missing: string[];
+  /**
+   * False when it is known that no group of the installation stands for another registry, as on most: what depends on
+   * that needs no further statement then.
+   */
+  hasStandIns?: boolean;
 }
 
 const selectRepo = statement<{ uid: string }>("select uid from repos where parent = ? and name = ?");
@@ -20,8 +25,8 @@ const MAX_NESTED = 8;
 const selectPath = Array.from({ length: MAX_NESTED + 1 }, (_, names) => {
   let group = "''";
   for (let at = 1; at < names; at += 1) group = `(select uid from groups where parent = ${group} and name = ?)`;
-  return statement<{ uid: string }>(
-    `select uid from repos where parent = ${group} and name = ?`,
+  return statement<{ uid: string; stand_in: number | null }>(
+    `select uid, (select 1 from registry_upstreams limit 1) as stand_in from repos where parent = ${group} and name = ?`,
     Array.from({ length: Math.max(1, names) }, () => "text" as const),
   );
 });
@@ -30,7 +35,7 @@ const selectPath = Array.from({ length: MAX_NESTED + 1 }, (_, names) => {
 export async function resolveRepository(call: Call, name: string): Promise<Resolved> {
   const segments = name.split("/");
   const [whole] = segments.length > 1 ? ((await selectPath[segments.length]?.(call.tx, ...segments)) ?? []) : [];
-  if (whole) return { repo: whole.uid, group: parentOf(whole.uid), missing: [] };
+  if (whole) return { repo: whole.uid, group: parentOf(whole.uid), missing: [], hasStandIns: whole.stand_in !== null };
   let group: string | undefined;
   for (const [index, segment] of segments.entries()) {
     const leaf = index === segments.length - 1;

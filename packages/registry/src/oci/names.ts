@@ -82,7 +82,7 @@ export async function pullablePlace(
   reference: PublicReference,
   capabilities = PULL,
 ): Promise<PullPlace> {
-  const { repo, group, front } = await resolveForPull(call, name);
+  const { repo, group, front, hasStandIns } = await resolveForPull(call, name);
   const lacking = await lackingOf(call, repo ?? group, capabilities);
   const may = lacking.length === 0;
   const isPublic =
@@ -92,7 +92,8 @@ export async function pullablePlace(
       : await publicMay(call, settings, repo, reference));
   if (!may && !isPublic && (repo !== undefined || !name.startsWith(`${settings.publicOrganization}/`)))
     throw denied(call, name, lacking);
-  const standIn = repo === undefined ? (may || isPublic ? front?.standIn : undefined) : await originOf(call.tx, repo);
+  const origin = repo === undefined || hasStandIns === false ? undefined : await originOf(call.tx, repo);
+  const standIn = repo === undefined && (may || isPublic) ? front?.standIn : origin;
   if (standIn?.isAllowed === false) throw notAllowed(name, standIn);
   if (repo === undefined && standIn === undefined) throw nameUnknown(name);
   return { repo, standIn, path: front?.canonical ?? name };
@@ -126,14 +127,14 @@ export async function listableRepository(call: Call, name: string): Promise<stri
 /**
  * Resolves the path that a push goes to; creates nothing. Throws DENIED without the capability to push there, or to
  * create what is missing of the path, or where a group stands for another registry, and NAME_INVALID for an alias,
- * which names the repo to push to. Source:
- * docs/contract.md, "Registry".
+ * which names the repo to push to. Source: docs/contract.md, "Registry".
  */
 export async function resolveForPush(call: Call, name: string): Promise<Resolved> {
   const resolved = await resolveRepository(call, name);
   const lacking = await lackingToPush(call, resolved);
   if (lacking.length > 0) throw denied(call, name, lacking);
-  const standsFor = await standsForWords(call.tx, resolved.repo ?? resolved.group ?? "", name.split("/"));
+  const { repo, group = "", hasStandIns } = resolved;
+  const standsFor = hasStandIns === false ? undefined : await standsForWords(call.tx, repo ?? group, name.split("/"));
   if (standsFor !== undefined) throw new RegistryError("DENIED", `Permission denied: ${standsFor}`);
   const aliased = await aliasedRepository(call, resolved);
   if (aliased !== undefined) {
