@@ -163,8 +163,8 @@ test("a plan that somebody edited is read like a stranger's: what is wrong with 
   };
   const at = (index: number, fields: object) => (plan: Plan) => void Object.assign(plan.items[index] ?? {}, fields);
   assert.equal(await refused(at(1, { target: "other/team/app" })), "items[1].target: is not below acme");
-  assert.match(await refused(at(1, { target: "acme/../other" })), /^items\[1\]\.target: "\.\." is no name/);
-  assert.match(await refused(at(1, { source: "../../iam/v2/groups" })), /^items\[1\]\.source: "\.\." is no name/);
+  assert.match(await refused(at(1, { target: "acme/../other" })), /^items\[1\]\.target: "\.\." cannot be the name/);
+  assert.match(await refused(at(1, { source: "../../iam/v2/groups" })), /^items\[1\]\.source: "\.\." cannot be the name/);
   assert.match(await refused(at(2, { digest: "sha256:1" })), /^items\[2\]\.digest: must be a digest/);
   assert.match(await refused(at(2, { source: "team/other:v1" })), /^items\[2\]: is a tag of no repo of the plan/);
   assert.match(await refused(at(0, { kind: "owner" })), /^items\[0\]\.kind: must be one of/);
@@ -176,7 +176,7 @@ test("a plan that somebody edited is read like a stranger's: what is wrong with 
     { digest: "", time: "2024-01-01T00:00:00Z" },
   ];
   assert.match(await refused(at(2, { moves })), /^items\[2\]\.moves\[1\]\.time: must be after the move before it/);
-  assert.match(await refused((plan) => void (plan["plan"] = "other")), /^is no plan of this command/);
+  assert.match(await refused((plan) => void (plan["plan"] = "other")), /^is not a plan of this command/);
   assert.match(
     await refused((plan) => void (plan["address"] = "https://other.example.com")),
     /^is a plan for oci https:/,
@@ -200,5 +200,5 @@ test("flags that do not go together, and kinds that are not read, are refused be
   assert.match(await line("oci", "x.example.com", ...into, "--plan", "p", "--username", "a"), /go together/);
   assert.match(await line("oci", "https://a:b@x.example.com", ...into, "--plan", "p"), /must not hold a password/);
   assert.match(await line("nexus", "x.example.com", ...into, "--plan", "p"), /nexus: is not read by its own API/);
-  assert.match(await line("other", "x.example.com", ...into, "--plan", "p"), /is no kind of registry/);
+  assert.match(await line("other", "x.example.com", ...into, "--plan", "p"), /is not a kind of registry/);
 });

@@ -5,7 +5,9 @@ import { UsageFailure } from "../command/failure.ts";
 export function originOfAddress(text: string): string {
   const url = URL.parse(text.includes("://") ? text : `https://${text}`);
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === "")
-    throw new UsageFailure(`${text}: is no address of a registry, as registry.example.com or http://127.0.0.1:5000`);
+    throw new UsageFailure(
+      `${text}: is not the address of a registry, such as registry.example.com or http://127.0.0.1:5000`,
+    );
   if (url.username !== "" || url.password !== "")
     throw new UsageFailure("the address: must not hold a password, which --password-file names");
   if ((url.pathname !== "/" && url.pathname !== "") || url.search !== "" || url.hash !== "")

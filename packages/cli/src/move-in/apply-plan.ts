@@ -3,7 +3,7 @@ import { textIn } from "../api/json-fields.ts";
 import { applyPolicies } from "./apply-policies.ts";
 import { applyRobots } from "./apply-robots.ts";
 import { applyGroups, applyRepo } from "./apply-repos.ts";
-import { type Applying, forItem, type PlannedRepo, reposOf } from "./applying.ts";
+import { type Applying, forItem, type PlannedRepo, reposOf } from "./apply-context.ts";
 import { tagsHere } from "./here.ts";
 import type { SecretsFile } from "./secrets-file.ts";
 import { inParallel } from "./parallel.ts";

@@ -2,7 +2,7 @@
 import { numberIn, objectIn, textIn, textsIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { ApiFailure } from "../api/failure.ts";
-import { type Applying, forItem } from "./applying.ts";
+import { type Applying, forItem } from "./apply-context.ts";
 import type { PlanItem } from "./plan.ts";
 
 /** Sets what the plan has of policies and quotas. Without `wanted`, they are left, and the results say so. */

@@ -3,7 +3,7 @@ import { objectIn, textIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { ApiFailure } from "../api/failure.ts";
 import { imageAt } from "./address.ts";
-import { type Applying, forItem, type PlannedRepo, tagOf } from "./applying.ts";
+import { type Applying, forItem, type PlannedRepo, tagOf } from "./apply-context.ts";
 import { lastReason, type RepoHere, tagsHere } from "./here.ts";
 import type { PlanItem } from "./plan.ts";
 

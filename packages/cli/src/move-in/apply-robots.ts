@@ -3,7 +3,7 @@ import { objectsIn, textIn } from "../api/json-fields.ts";
 import type { JsonObject, RestClient } from "../api/rest.ts";
 import { makePassword } from "../password-key.ts";
 import { registryHost } from "../registry-host.ts";
-import { type Applying, forItem } from "./applying.ts";
+import { type Applying, forItem } from "./apply-context.ts";
 import type { PlanItem } from "./plan.ts";
 import type { SecretsFile } from "./secrets-file.ts";
 

@@ -49,7 +49,7 @@ export function kindOf(text: string): SourceKind {
   if (kind !== undefined) return kind;
   const way = NOT_BUILT[text];
   if (way !== undefined) throw new UsageFailure(`${text}: is not read by its own API. It comes ${way}`);
-  throw new UsageFailure(`${text}: is no kind of registry; this command reads: ${KINDS.join(", ")}`);
+  throw new UsageFailure(`${text}: is not a kind of registry that this command reads: those are ${KINDS.join(", ")}`);
 }
 
 /** Throws a UsageFailure for flags that do not go together. */

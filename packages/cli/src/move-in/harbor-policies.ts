@@ -1,5 +1,5 @@
 // Rules of immutable tags and quotas of projects, as Harbor has them. Source: Harbor's api/v2.0/swagger.yaml.
-import { isObject } from "@moorage/kernel/lib/json";
+import { isList, isObject } from "@moorage/kernel/lib/json";
 import { type Glob, parseGlob } from "./globs.ts";
 import type { SourcePolicy } from "./model.ts";
 
@@ -35,9 +35,9 @@ export function* quotaPolicy(project: string, quota: Fields): Generator<SourcePo
 
 /** The patterns of selectors. Undefined when one is of another kind. */
 function selectorsOf(listed: unknown, decoration: string): Glob[] | undefined {
-  if (!Array.isArray(listed)) return undefined;
+  if (!isList(listed)) return undefined;
   const globs: Glob[] = [];
-  for (const each of listed as unknown[]) {
+  for (const each of listed) {
     if (!isObject(each) || each["kind"] !== "doublestar" || each["decoration"] !== decoration) return undefined;
     const glob = typeof each["pattern"] === "string" ? parseGlob(each["pattern"]) : undefined;
     if (glob === undefined) return undefined;

@@ -1,5 +1,5 @@
 // Robots of Harbor's projects. Source: Harbor's api/v2.0/swagger.yaml.
-import { isObject } from "@moorage/kernel/lib/json";
+import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceRobot } from "./model.ts";
 
 type Fields = Record<string, unknown>;
@@ -13,7 +13,7 @@ export function robotOf(project: string, robot: Fields, nowMs: number): SourceRo
   const end = robot["expires_at"];
   const endMs = typeof end === "number" && end > 0 && end < 1e11 ? end * 1000 : undefined;
   if (endMs !== undefined && endMs <= nowMs) return fault("has ended there");
-  const permissions = Array.isArray(robot["permissions"]) ? (robot["permissions"] as unknown[]).filter(isObject) : [];
+  const permissions = isList(robot["permissions"]) ? robot["permissions"].filter(isObject) : [];
   if (permissions.some(({ kind, namespace }) => kind !== "project" || namespace !== project))
     return fault("may do something beside its project");
   const actions = new Set(permissions.flatMap(actionsOf));
@@ -24,8 +24,8 @@ export function robotOf(project: string, robot: Fields, nowMs: number): SourceRo
 
 /** What it may do with repositories. */
 function actionsOf({ access }: Fields): string[] {
-  if (!Array.isArray(access)) return [];
-  return (access as unknown[])
+  if (!isList(access)) return [];
+  return access
     .filter(isObject)
     .filter(({ resource, effect }) => resource === "repository" && effect !== "deny")
     .flatMap(({ action }) => (typeof action === "string" ? [action] : []));

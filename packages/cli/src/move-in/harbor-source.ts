@@ -1,6 +1,6 @@
 // Harbor 2, by its own API: projects, repositories, and artifacts with their tags and since when those are there.
 // Source: Harbor's API description, api/v2.0/swagger.yaml.
-import { isObject } from "@moorage/kernel/lib/json";
+import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
 import { robotOf } from "./harbor-robots.ts";
 import { immutablePolicies, quotaPolicy } from "./harbor-policies.ts";
@@ -77,12 +77,13 @@ async function* reposOf(client: SourceClient, project: string, isProxy: boolean)
 
 function* tagsOf(artifact: Fields): Generator<SourceTag> {
   const digest = textIn(artifact, "digest");
-  const tags = Array.isArray(artifact["tags"]) ? (artifact["tags"] as unknown[]).filter(isObject) : [];
+  const tags = isList(artifact["tags"]) ? artifact["tags"].filter(isObject) : [];
   if (tags.length === 0) yield { name: `@${digest}`, digest: "", moves: [], fault: "has no tag" };
   for (const tag of tags) {
     const name = textIn(tag, "name");
-    if (!isTag(name)) yield { name, digest: "", moves: [], fault: "is no name of a tag" };
-    else if (!isDigest(digest)) yield { name, digest: "", moves: [], fault: "points to what is no digest" };
+    if (!isTag(name)) yield { name, digest: "", moves: [], fault: "is not a valid tag name" };
+    else if (!isDigest(digest))
+      yield { name, digest: "", moves: [], fault: "points to something that is not a digest" };
     else {
       const timeMs = timeIn(tag, "push_time") ?? timeIn(artifact, "push_time");
       yield { name, digest, moves: timeMs === undefined ? [] : [{ digest, timeMs }] };
@@ -94,8 +95,8 @@ function listOf(client: SourceClient, path: string, key: string, query = ""): As
   return itemsOfNumbered(
     async (page) => {
       const body = (await client.json(`${path}?${query}page=${page}&page_size=${PAGE}`)) ?? [];
-      if (!Array.isArray(body)) throw new SourceError(`the source answers ${path} without a list`);
-      return { items: (body as unknown[]).filter(isObject), more: body.length >= PAGE };
+      if (!isList(body)) throw new SourceError(`the source answers ${path} without a list`);
+      return { items: body.filter(isObject), more: body.length >= PAGE };
     },
     (item) => (typeof item[key] === "number" ? String(item[key]) : textIn(item, key)),
   );

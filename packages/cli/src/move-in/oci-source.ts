@@ -20,7 +20,7 @@ export function ociSource(client: SourceClient, names: readonly string[] | undef
 
 async function tagOf(client: SourceClient, repo: string, name: string): Promise<SourceTag> {
   const none = { name, digest: "", moves: [] };
-  if (!isTag(name)) return { ...none, fault: "is no name of a tag" };
+  if (!isTag(name)) return { ...none, fault: "is not a valid tag name" };
   try {
     const digest = await digestOfTag(client, repo, name);
     if (digest === undefined) return { ...none, fault: "the source lists it, and answers 404" };

@@ -1,7 +1,7 @@
 // The file of a plan: people read it, take items out of it, and may get anything into it. So it is read like the answer
 // of a stranger.
 import { open, rename, rm } from "node:fs/promises";
-import { isObject, parseJson } from "@moorage/kernel/lib/json";
+import { isList, isObject, parseJson } from "@moorage/kernel/lib/json";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import { isDigest, isTag } from "./model.ts";
 import {
@@ -71,11 +71,12 @@ export async function readPlan(file: string): Promise<Plan> {
   const fail = (what: string): never => {
     throw new UsageFailure(`${file}: ${what}`);
   };
-  if (!isObject(value) || value["plan"] !== FORM) return fail(`is no plan of this command: "plan" must be "${FORM}"`);
+  if (!isObject(value) || value["plan"] !== FORM)
+    return fail(`is not a plan of this command: "plan" must be "${FORM}"`);
   const { kind, address, into, time, history, leavesBehind, content, items } = value;
   if (typeof kind !== "string" || typeof address !== "string" || typeof into !== "string" || typeof time !== "string")
     return fail("kind, address, into and time must be texts");
-  if (!Array.isArray(items)) return fail("has no list of items");
+  if (!isList(items)) return fail("has no list of items");
   if (items.length > MAX_ITEMS) return fail(`has more than ${MAX_ITEMS} items`);
   const read = items.map((item, at) => itemOf(item, into, (what) => fail(`items[${at}]${what}`)));
   const faulty = faultBetween(read);
@@ -177,9 +178,9 @@ function requirePlaces({ kind, source, target }: PlanItem, into: string, fail: F
 }
 
 function movesOf(value: unknown, fail: Fail): PlanMove[] {
-  if (!Array.isArray(value) || value.length > MAX_MOVES) return fail(`.moves: must be a list of at most ${MAX_MOVES}`);
+  if (!isList(value) || value.length > MAX_MOVES) return fail(`.moves: must be a list of at most ${MAX_MOVES}`);
   let lastMs = 0;
-  return (value as unknown[]).map((each, at) => {
+  return value.map((each, at) => {
     const { digest, time } = isObject(each) ? each : {};
     if (digest !== "" && !isDigest(digest)) return fail(`.moves[${at}].digest: must be a digest, or empty`);
     const timeMs = typeof time === "string" && isTime(time) ? Date.parse(time) : Number.NaN;

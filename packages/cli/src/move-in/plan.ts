@@ -83,7 +83,7 @@ export function faultOfName(name: string): string | undefined {
   if (name.length > MAX_PATH) return `its name is longer than ${MAX_PATH} characters`;
   const parts = name.split("/");
   const wrong = parts.find((part) => part.length > MAX_COMPONENT || !COMPONENT.test(part));
-  if (wrong !== undefined) return `"${wrong}" is no name of an image or a group here`;
+  if (wrong !== undefined) return `"${wrong}" cannot be the name of an image or a group here`;
   const long = parts.slice(0, -1).find((part) => part.length > MAX_GROUP);
   return long === undefined ? undefined : `"${long}" is longer than the ${MAX_GROUP} characters of a group's name`;
 }

@@ -1,6 +1,6 @@
 // Quay, by its own API: repositories of organizations, and the whole history of their tags.
 // Source: Quay's API, endpoints/api/repository.py and endpoints/api/tag.py.
-import { isObject } from "@moorage/kernel/lib/json";
+import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
 import { isDigest, isTag, type Source, type SourceMove, type SourceRepo, type SourceTag } from "./model.ts";
 import { itemsOfNumbered } from "./numbered-pages.ts";
@@ -46,10 +46,10 @@ async function* reposOf(client: SourceClient, namespace: string): AsyncGenerator
   const read = async (): Promise<{ items: Fields[]; more: boolean }> => {
     const next = token === "" ? "" : `&next_page=${encodeURIComponent(token)}`;
     const body = await client.json(`${API}/repository?namespace=${encodeURIComponent(namespace)}${next}`);
-    if (!isObject(body) || !Array.isArray(body["repositories"]))
+    if (!isObject(body) || !isList(body["repositories"]))
       throw new SourceError(`the source has no list of the repositories of ${namespace}`);
     token = textIn(body, "next_page");
-    return { items: (body["repositories"] as unknown[]).filter(isObject), more: token !== "" };
+    return { items: body["repositories"].filter(isObject), more: token !== "" };
   };
   for await (const repo of itemsOfNumbered(read, (each) => textIn(each, "name"))) {
     const name = `${textIn(repo, "namespace")}/${textIn(repo, "name")}`;
@@ -65,8 +65,8 @@ function livesOf(client: SourceClient, repo: string): AsyncGenerator<Fields> {
   return itemsOfNumbered(
     async (page) => {
       const body = await client.json(`${path}?limit=${PAGE}&page=${page}`);
-      if (!isObject(body) || !Array.isArray(body["tags"])) throw new SourceError("the source has no list of its tags");
-      return { items: (body["tags"] as unknown[]).filter(isObject), more: body["has_additional"] === true };
+      if (!isObject(body) || !isList(body["tags"])) throw new SourceError("the source has no list of its tags");
+      return { items: body["tags"].filter(isObject), more: body["has_additional"] === true };
     },
     (item) => `${textIn(item, "name")} ${String(item["start_ts"])} ${textIn(item, "manifest_digest")}`,
   );
@@ -84,8 +84,9 @@ function lifeOf(entry: Fields): Life {
 
 function tagOf(name: string, all: readonly Life[], nowMs: number): SourceTag {
   const none = { name, digest: "", moves: [] };
-  if (!isTag(name)) return { ...none, fault: "is no name of a tag" };
-  if (all.some(({ digest }) => !isDigest(digest))) return { ...none, fault: "points to what is no digest" };
+  if (!isTag(name)) return { ...none, fault: "is not a valid tag name" };
+  if (all.some(({ digest }) => !isDigest(digest)))
+    return { ...none, fault: "points to something that is not a digest" };
   const lives = all.toSorted((one, other) => one.startMs - other.startMs);
   const alive = lives.findLast(({ endMs }) => endMs === undefined || endMs > nowMs);
   const ends = alive?.endMs === undefined ? "" : `ends there at ${new Date(alive.endMs).toISOString()}, and not here`;

@@ -1,6 +1,6 @@
 // The protocol of registries, as far as a plan needs it: lists, digests of tags, and the sizes of content.
 import { createHash } from "node:crypto";
-import { isObject } from "@moorage/kernel/lib/json";
+import { isList, isObject } from "@moorage/kernel/lib/json";
 import { jsonOf, type SourceAnswer, type SourceClient } from "./client.ts";
 import { isDigest } from "./model.ts";
 import { itemsOfPages } from "./pages.ts";
@@ -110,13 +110,13 @@ function requireManifest(answer: SourceAnswer): Descriptor[] {
 
 function descriptorsOf(body: Record<string, unknown>, field: string, isManifest: boolean): Descriptor[] {
   const listed = body[field];
-  if (!Array.isArray(listed)) return [];
+  if (!isList(listed)) return [];
   if (listed.length > MAX_DESCRIPTORS) throw new SourceError(`one manifest names more than ${MAX_DESCRIPTORS} others`);
-  return (listed as unknown[]).flatMap((each) => {
+  return listed.flatMap((each) => {
     if (!isObject(each) || !isDigest(each["digest"])) return [];
     const { digest, size, urls } = each;
     // What only other places have is no content of the registry.
-    if (Array.isArray(urls) && urls.length > 0) return [];
+    if (isList(urls) && urls.length > 0) return [];
     return [
       { digest, size: typeof size === "number" && Number.isSafeInteger(size) && size >= 0 ? size : 0, isManifest },
     ];
@@ -126,8 +126,8 @@ function descriptorsOf(body: Record<string, unknown>, field: string, isManifest:
 function textsOf(body: unknown, field: string): string[] {
   const listed = isObject(body) ? body[field] : undefined;
   if (listed === null) return [];
-  if (!Array.isArray(listed)) throw new SourceError(`the source answers without a list of ${field}`);
-  return (listed as unknown[]).map((each) => (typeof each === "string" ? each.slice(0, MAX_NAME).toWellFormed() : ""));
+  if (!isList(listed)) throw new SourceError(`the source answers without a list of ${field}`);
+  return listed.map((each) => (typeof each === "string" ? each.slice(0, MAX_NAME).toWellFormed() : ""));
 }
 
 function hashOf(bytes: Buffer, algorithm: string): string {

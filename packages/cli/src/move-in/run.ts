@@ -4,7 +4,7 @@ import { openSession, type Session } from "../tasks/session.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { originOfAddress } from "./address.ts";
 import { applyPlan, finishPlan } from "./apply-plan.ts";
-import type { Applying } from "./applying.ts";
+import type { Applying } from "./apply-context.ts";
 import { openSource, type SourceClient } from "./client.ts";
 import { openContentSizes } from "./content-sizes.ts";
 import { checkFlags, credentialsOf, kindOf, type MoveInFlags, namesOf, type SourceKind } from "./flags.ts";

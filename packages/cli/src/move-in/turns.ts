@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { textIn } from "../api/json-fields.ts";
 import type { JsonObject, RestClient } from "../api/rest.ts";
 import { interruption } from "../command/interrupt.ts";
-import { type Applying, type PlannedRepo, tagOf } from "./applying.ts";
+import { type Applying, type PlannedRepo, tagOf } from "./apply-context.ts";
 import { isOurs } from "./apply-repos.ts";
 import type { PlanItem } from "./plan.ts";
 import { lastReason, type RepoHere, tagsHere } from "./here.ts";

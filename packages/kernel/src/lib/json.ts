@@ -77,3 +77,8 @@ function digitsIn(source: string): number {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Whether the value is a JSON array, of whatever. */
+export function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value);
+}

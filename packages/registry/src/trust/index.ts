@@ -1,7 +1,7 @@
 // The services and functions of trust that other features use.
 export { trustArea } from "./area.ts";
 export { holdingHash, noteSignaturePull, type SignatureNote } from "./gate/events.ts";
-export { holdsTags, lastPassing } from "./gate/held-tag.ts";
+export { holdsTags, lastPassing } from "./gate/tag-fallback.ts";
 export { judgeSignedMoves } from "./gate/moves.ts";
 export { createSignatureGate, type JudgeSignedPull, type SignatureVerdict } from "./gate/pull.ts";
 export { documentSigners } from "./judging/document-signers.ts";

@@ -12,7 +12,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import type { Service } from "@moorage/kernel/core/service";
 import { notFound } from "@moorage/kernel/errors";
 import { repos } from "../../registry/index.ts";
-import { holdsTags, lastPassing } from "../gate/held-tag.ts";
+import { holdsTags, lastPassing } from "../gate/tag-fallback.ts";
 import { createSignatureGate } from "../gate/pull.ts";
 import { readEvidence } from "../judging/evidence.ts";
 import { policiesOf } from "../judging/in-force.ts";

@@ -77,7 +77,7 @@ function imagePathIn(reference: string): string {
 }
 
 function buildLack({ build }: Claims, asked: CompiledProvenance): string | undefined {
-  if (build === undefined) return "it is no provenance of SLSA 0.2 or 1";
+  if (build === undefined) return "it is not SLSA provenance 0.2 or 1";
   if (!isOneOf(build.builderId, asked.builderIds)) return `it was built by ${build.builderId || "nobody named"}`;
   if (!isOneOf(build.buildType, asked.buildTypes)) return `it was built as ${build.buildType || "nothing named"}`;
   const { sources } = build;
