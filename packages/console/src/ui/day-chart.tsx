@@ -1,12 +1,13 @@
 import { useId } from "react";
 import { count } from "../lib/bytes.ts";
+import { ChartLegend, type Tone, toneClass } from "./chart-legend.tsx";
 import styles from "./day-chart.module.css";
 import { axisTop, type DayValues, monthLabels, stackedPaths, unknownRuns } from "./day-chart-shapes.ts";
 
 /** One of the values of each day; they are stacked in this order, the first at the bottom. */
 export interface DaySeries {
   name: string;
-  tone: "critical" | "high" | "medium" | "low" | "other" | "accent";
+  tone: Tone;
 }
 
 export interface DayChartProps {
@@ -30,9 +31,10 @@ export function DayChart({ label, series, days, addsUp = false }: DayChartProps)
   const hatch = useId();
   const top = axisTop(days);
   const unknown = unknownRuns(days);
+  const values = addsUp ? sumsOf(days, series.length) : days.findLast(isKnown)?.values;
   return (
     <figure className={styles.chart}>
-      <Legend series={series} values={addsUp ? sumsOf(days, series.length) : days.findLast(isKnown)?.values} />
+      <ChartLegend entries={series.map((each, at) => ({ ...each, value: values && count(values[at] ?? 0) }))} />
       <div className={styles.plot} aria-hidden>
         <div className={styles.axis}>
           {LINES.map((part) => (
@@ -45,7 +47,7 @@ export function DayChart({ label, series, days, addsUp = false }: DayChartProps)
             <path key={part} d={`M0 ${HEIGHT * (1 - part)}H${days.length}`} className={styles.line} />
           ))}
           {stackedPaths(days, { series: series.length, top, height: HEIGHT }).map((path, at) => (
-            <path key={series[at]?.name} d={path} className={styles[series[at]?.tone ?? "other"]} />
+            <path key={series[at]?.name} d={path} className={toneClass(series[at]?.tone ?? "other")} />
           ))}
           {unknown.map(({ from, length }) => (
             <rect key={from} x={from} width={length} height={HEIGHT} fill={`url(#${hatch})`} />
@@ -90,21 +92,6 @@ function isKnown({ values }: DayValues): boolean {
 function sumsOf(days: readonly DayValues[], length: number): number[] | undefined {
   if (!days.some(isKnown)) return undefined;
   return Array.from({ length }, (_, at) => days.reduce((sum, { values }) => sum + (values?.[at] ?? 0), 0));
-}
-
-function Legend({ series, values }: { series: readonly DaySeries[]; values: readonly number[] | undefined }) {
-  return (
-    <ul className={styles.legend} aria-hidden>
-      {series.map(({ name, tone }, at) => (
-        <li key={name}>
-          <svg width={8} height={8}>
-            <rect width={8} height={8} rx={2} className={styles[tone]} />
-          </svg>
-          {name} {values && <b>{count(values[at] ?? 0)}</b>}
-        </li>
-      ))}
-    </ul>
-  );
 }
 
 function DayTable({ label, series, days }: DayChartProps) {

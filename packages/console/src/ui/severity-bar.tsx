@@ -1,4 +1,5 @@
 import { SEVERITY_PLACES, type SeverityCounts, severityWords } from "../lib/severities.ts";
+import { ChartLegend, toneClass } from "./chart-legend.tsx";
 import styles from "./severity-bar.module.css";
 
 const WIDTH = 1_000;
@@ -7,8 +8,11 @@ const MIN = 12;
 
 /** Findings by severity as parts of a bar, with a legend that says the numbers. */
 export function SeverityBar({ counts }: { counts: SeverityCounts }) {
-  const parts = [...SEVERITY_PLACES.map(([place, word]) => ({ place, word })), { place: "other", word: "Other" }]
-    .map(({ place, word }) => ({ place, word, count: counts[place as keyof SeverityCounts] }))
+  const parts = [
+    ...SEVERITY_PLACES.map(([place, word]) => ({ place, word })),
+    { place: "other" as const, word: "Other" },
+  ]
+    .map(({ place, word }) => ({ place, word, count: counts[place] }))
     .filter(({ place, count }) => place !== "other" || count > 0);
   const shown = parts.filter(({ count }) => count > 0);
   const total = shown.reduce((sum, { count }) => sum + count, 0);
@@ -22,19 +26,12 @@ export function SeverityBar({ counts }: { counts: SeverityCounts }) {
           const width = MIN + (space * count) / total;
           const at = x;
           x += width + GAP;
-          return <rect key={place} x={at} width={width} height={8} className={styles[place]} />;
+          return <rect key={place} x={at} width={width} height={8} className={toneClass(place)} />;
         })}
       </svg>
-      <ul className={styles.legend} aria-hidden>
-        {parts.map(({ place, word, count }) => (
-          <li key={place}>
-            <svg width={8} height={8}>
-              <rect width={8} height={8} rx={2} className={styles[place]} />
-            </svg>
-            {word} <b>{count}</b>
-          </li>
-        ))}
-      </ul>
+      <ChartLegend
+        entries={parts.map(({ place, word, count }) => ({ name: word, tone: place, value: String(count) }))}
+      />
     </div>
   );
 }
