@@ -164,7 +164,10 @@ test("a plan that somebody edited is read like a stranger's: what is wrong with 
   const at = (index: number, fields: object) => (plan: Plan) => void Object.assign(plan.items[index] ?? {}, fields);
   assert.equal(await refused(at(1, { target: "other/team/app" })), "items[1].target: is not below acme");
   assert.match(await refused(at(1, { target: "acme/../other" })), /^items\[1\]\.target: "\.\." cannot be the name/);
-  assert.match(await refused(at(1, { source: "../../iam/v2/groups" })), /^items\[1\]\.source: "\.\." cannot be the name/);
+  assert.match(
+    await refused(at(1, { source: "../../iam/v2/groups" })),
+    /^items\[1\]\.source: "\.\." cannot be the name/,
+  );
   assert.match(await refused(at(2, { digest: "sha256:1" })), /^items\[2\]\.digest: must be a digest/);
   assert.match(await refused(at(2, { source: "team/other:v1" })), /^items\[2\]: is a tag of no repo of the plan/);
   assert.match(await refused(at(0, { kind: "owner" })), /^items\[0\]\.kind: must be one of/);

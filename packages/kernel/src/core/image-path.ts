@@ -26,7 +26,7 @@ const selectPath = Array.from({ length: MAX_NESTED + 1 }, (_, names) => {
   let group = "''";
   for (let at = 1; at < names; at += 1) group = `(select uid from groups where parent = ${group} and name = ?)`;
   return statement<{ uid: string; stand_in: number | null }>(
-    `select uid, (select 1 from registry_upstreams limit 1) as stand_in from repos where parent = ${group} and name = ?`,
+    `select uid, (select 1 from registry_upstreams where parent > '' limit 1) as stand_in from repos where parent = ${group} and name = ?`,
     Array.from({ length: Math.max(1, names) }, () => "text" as const),
   );
 });
