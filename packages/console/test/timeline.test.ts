@@ -169,3 +169,32 @@ test("a tag that was deleted, and one with a single move", async (t) => {
   await single.page.getByText("No such tag").waitFor();
   assert.deepEqual(console_.complaints, []);
 });
+
+test("a window that becomes narrower is not overflowed, however late the page measures itself", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const digests = Array.from({ length: 30 }, (_, at) => digestOf(at));
+  const { page } = await openTag(console_, "narrower", digests);
+  // A busy browser: what comes after the first measure is not delivered.
+  await page.addInitScript(() => {
+    const Real = globalThis.ResizeObserver;
+    globalThis.ResizeObserver = class extends Real {
+      constructor(callback: ResizeObserverCallback) {
+        let isFirst = true;
+        super((entries, self) => {
+          if (isFirst) callback(entries, self);
+          isFirst = false;
+        });
+      }
+    };
+  });
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.reload();
+  await page.getByRole("slider", { name: "Moment" }).waitFor();
+  await page.getByRole("slider", { name: "Part of the history that is shown" }).waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  const wider = await page.evaluate<number>(
+    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+  );
+  assert.equal(wider, 0);
+});
