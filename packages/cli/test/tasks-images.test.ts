@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { run as execute } from "./commands.ts";
+import { newKey } from "../../server/test/support/signing.ts";
+import { run as execute, temporaryFolder } from "./commands.ts";
 import { BUILD, openStage, timeless } from "./tasks-stage.ts";
 
 const RECORD = {
@@ -256,3 +257,42 @@ critical  CVE-2026-0001  hello    1.1.0    1.3.0
     assert.equal((await fails("images", "sbom", "acme/app:1.0", "--file", join(folder, "none", "x")))[0], 1);
   },
 );
+
+test("what signature policies say of an image is shown rule by rule, and that there is none", async (t) => {
+  const { ok, push } = await openStage(t);
+  await push("acme/app:1.0", 1);
+  const decision = (...flags: string[]) => ok("images", "signature-decision", "acme/app:1.0", ...flags);
+  const unasked = "acme/app:1.0: no signature policy applies to it, so no signature is asked for\n";
+  assert.equal(await decision(), unasked);
+
+  const keys = join(temporaryFolder(t), "cosign.pub");
+  writeFileSync(keys, newKey().pem);
+  await ok("signers", "create", "acme/release", "--key", keys);
+  await ok(
+    "signature-policies",
+    "create",
+    "acme/signed",
+    "--signer",
+    "acme/release",
+    "--on",
+    "pull",
+    "--mode",
+    "enforce",
+  );
+  assert.equal(
+    (await decision()).replaceAll(BUILD[1] ?? "", "DIGEST"),
+    `acme/app:1.0: blocked
+  DIGEST is not signed as policy signed (acme) asks: rule image: 0 of 1 by release. Have it signed, or exempt it from the policy
+
+acme/signed (enforce): not signed
+  rule image: not signed: 0 of 1 by release
+`,
+  );
+  assert.equal(
+    await decision("--action", "COPY"),
+    `${unasked}
+acme/signed (enforce): does not apply: it is not for copies
+`,
+  );
+  assert.equal(await decision("--jq", ".held"), "true\n");
+});

@@ -176,10 +176,10 @@ test("a window that becomes narrower is not overflowed, however late the page me
   const digests = Array.from({ length: 30 }, (_, at) => digestOf(at));
   const { page } = await openTag(console_, "narrower", digests);
   // A busy browser: what comes after the first measure is not delivered.
-  await page.addInitScript(() => {
-    const Real = globalThis.ResizeObserver;
+  await page.addInitScript(`
+    const Real = ResizeObserver;
     globalThis.ResizeObserver = class extends Real {
-      constructor(callback: ResizeObserverCallback) {
+      constructor(callback) {
         let isFirst = true;
         super((entries, self) => {
           if (isFirst) callback(entries, self);
@@ -187,7 +187,7 @@ test("a window that becomes narrower is not overflowed, however late the page me
         });
       }
     };
-  });
+  `);
   await page.setViewportSize({ width: 1280, height: 900 });
   await page.reload();
   await page.getByRole("slider", { name: "Moment" }).waitFor();

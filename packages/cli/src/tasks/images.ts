@@ -5,6 +5,7 @@ import { completes } from "../command/completion-sources.ts";
 import { addOutputOptions } from "../output/output.ts";
 import type { FindingsFlags } from "./image-findings.ts";
 import type { SignaturesFlags } from "./image-signatures.ts";
+import type { DecisionFlags } from "./signature-decision.ts";
 import type { SbomFlags } from "./image-sbom.ts";
 import type { Tasks } from "./tasks.ts";
 import type { ListFlags } from "./lists.ts";
@@ -12,9 +13,21 @@ import { addListOptions } from "./options.ts";
 import type { TaskFlags } from "./session.ts";
 import { SEVERITIES } from "./severities.ts";
 
-/** `list`, `inspect`, `size`, `referrers`, `sbom`, `findings`, `signatures` and `coverage`. */
+/** `list`, `inspect`, `size`, `referrers`, `sbom`, `findings`, `signatures`, `signature-decision` and `coverage`. */
 export const IMAGE_TASKS: Tasks = {
-  names: ["list", "ls", "inspect", "size", "get-size", "referrers", "sbom", "findings", "signatures", "coverage"],
+  names: [
+    "list",
+    "ls",
+    "inspect",
+    "size",
+    "get-size",
+    "referrers",
+    "sbom",
+    "findings",
+    "signatures",
+    "signature-decision",
+    "coverage",
+  ],
   add(noun) {
     addList(noun);
     addInspect(noun);
@@ -23,6 +36,7 @@ export const IMAGE_TASKS: Tasks = {
     addSbom(noun);
     addFindings(noun);
     addSignatures(noun);
+    addSignatureDecision(noun);
     addCoverage(noun);
   },
 };
@@ -121,6 +135,19 @@ function addSignatures(noun: Command): void {
   addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: SignaturesFlags) => {
     const { printSignatures } = await import("./image-signatures.ts");
     await printSignatures(reference, flags);
+  });
+}
+
+function addSignatureDecision(noun: Command): void {
+  const description = "show whether signature policies block an image, and what each of them says, rule by rule";
+  const command = aboutImage(noun, "signature-decision", description)
+    .addOption(
+      new Option("--action <value>", "what would be done").choices(["PULL", "PROMOTE", "COPY"]).default("PULL"),
+    )
+    .option("--tag <tag>", "the tag that is to point to it; that of the image unless given");
+  addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: DecisionFlags) => {
+    const { printDecision } = await import("./signature-decision.ts");
+    await printDecision(reference, flags);
   });
 }
 
