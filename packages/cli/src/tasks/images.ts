@@ -1,5 +1,5 @@
 // The commands made by hand of `moorage images`; each loads what it does when it runs.
-import { Argument, Option, type Command } from "commander";
+import { Argument, InvalidArgumentError, Option, type Command } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
 import { completes } from "../command/completion-sources.ts";
 import { addOutputOptions } from "../output/output.ts";
@@ -12,6 +12,8 @@ import type { ListFlags } from "./lists.ts";
 import { addListOptions } from "./options.ts";
 import type { TaskFlags } from "./session.ts";
 import { SEVERITIES } from "./severities.ts";
+
+const ACTIONS = ["pull", "promote", "copy"];
 
 /** `list`, `inspect`, `size`, `referrers`, `sbom`, `findings`, `signatures`, `signature-decision` and `coverage`. */
 export const IMAGE_TASKS: Tasks = {
@@ -138,11 +140,18 @@ function addSignatures(noun: Command): void {
   });
 }
 
+/** An action of signature policies in letters of any case, as flags of other commands take it. */
+function actionOfFlag(text: string): string {
+  const action = text.toLowerCase();
+  if (!ACTIONS.includes(action)) throw new InvalidArgumentError(`Allowed choices are ${ACTIONS.join(", ")}.`);
+  return action;
+}
+
 function addSignatureDecision(noun: Command): void {
   const description = "show whether signature policies block an image, and what each of them says, rule by rule";
   const command = aboutImage(noun, "signature-decision", description)
     .addOption(
-      new Option("--action <value>", "what would be done").choices(["PULL", "PROMOTE", "COPY"]).default("PULL"),
+      new Option("--action <action>", "what would be done").choices(ACTIONS).default("pull").argParser(actionOfFlag),
     )
     .option("--tag <tag>", "the tag that is to point to it; that of the image unless given");
   addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: DecisionFlags) => {

@@ -9,7 +9,8 @@ import { openSession, type TaskFlags } from "./session.ts";
 
 export interface DecisionFlags extends TaskFlags {
   tag?: string;
-  action?: string;
+  /** Such as `pull`. */
+  action: string;
 }
 
 const OUTCOMES: Readonly<Record<string, [words: string, color?: Color]>> = {
@@ -32,7 +33,7 @@ export async function printDecision(reference: string, flags: DecisionFlags): Pr
   const item = await session.rest.call("GET", `/registry/v2/repos/${repo}/digests/${digest}/signatureDecision`, {
     query: {
       ...(about !== undefined && { tag: about }),
-      ...(flags.action !== undefined && { action: `SIGNATURE_ACTION_${flags.action}` }),
+      action: `SIGNATURE_ACTION_${flags.action.toUpperCase()}`,
     },
   });
   const listing = { field: "decisions", columns: [], nameOf: () => label, idOf: () => digest };
