@@ -107,7 +107,7 @@ const HAND_MADE: readonly CommandSpec[] = [
   {
     name: "gc",
     section: OPERATIONS,
-    summary: "remove the content that nothing needs, or show what would go",
+    summary: "remove the content that nothing needs, or show what would be removed",
     load: async () => (await import("./gc.ts")).addGc,
   },
   {

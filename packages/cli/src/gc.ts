@@ -8,7 +8,7 @@ import { stoppable } from "./command/interrupt.ts";
 import { isAboutServer, rejectLocalFlags } from "./installation-or-server.ts";
 import { formatOf } from "./output/format.ts";
 import { addOutputOptions, type OutputFlags } from "./output/output.ts";
-import { bytesText } from "./output/sizes.ts";
+import { garbageText } from "./output/sizes.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage gc`. */
@@ -16,7 +16,7 @@ export function addGc(program: Command): void {
   const command = program
     .command("gc")
     .description(
-      "remove the content that nothing needs any longer, of an installation of this machine; with --dry-run also show what would go on a server elsewhere",
+      "remove the content that nothing needs any longer, of an installation of this machine; with --dry-run also show what would be removed on a server elsewhere",
     )
     .option("--dry-run", "change nothing, and list what would be removed")
     .option("--repo <name>", "look at this image alone, such as acme/api")
@@ -40,14 +40,18 @@ export function addGc(program: Command): void {
     const repos: (Collected & { name: string })[] = [];
     const onRepo = (name: string, collected: Collected): void => {
       if (json) repos.push({ name, ...collected });
-      else console.log(`${name}: ${textOf(collected)}`);
+      else console.log(`${name}: ${garbageText(collected)}`);
     };
-    const total = await stoppable("stopped: what went is gone; run the same command again for the rest", (signal) =>
-      collectInstallation(config, { dryRun, repo, graceMs, onRepo, signal }),
+    const total = await stoppable(
+      "stopped: what was removed stays removed; run the same command again for the rest",
+      (signal) => collectInstallation(config, { dryRun, repo, graceMs, onRepo, signal }),
     );
     if (json) console.log(JSON.stringify({ dryRun, graceMs, repos, total }, null, 2));
     else
-      for (const line of [`${dryRun ? "would go" : "gone"}: ${textOf(total)}`, promiseText(gcPromise(config), graceMs)])
+      for (const line of [
+        `${dryRun ? "would remove" : "removed"} ${garbageText(total)}`,
+        promiseText(gcPromise(config), graceMs),
+      ])
         console.log(line);
   });
 }
@@ -79,17 +83,13 @@ async function graceOf(text: unknown, config: Config): Promise<number> {
   return graceMs;
 }
 
-function textOf({ tags, manifests, blobs, bytes }: Collected): string {
-  return `${tags} tags, ${manifests} manifests, ${blobs} blobs; ${bytesText(bytes)} (${bytes} bytes) come back`;
-}
-
 /** When disk space is freed, as docs/garbage-collection.md describes it. */
 function promiseText({ runWithinMs, afterCrashMs }: ReturnType<typeof GcPromise>, graceMs: number): string {
   const run =
     runWithinMs === undefined
       ? "at the first `moorage gc` after that"
       : `by the run after that, which begins within ${durationText(runWithinMs)}`;
-  return `space comes back ${durationText(graceMs)} after the last thing that needed it went, ${run}; after a crash on the way at most ${durationText(afterCrashMs)} later`;
+  return `space is freed ${durationText(graceMs)} after the last thing that needed it was deleted, ${run}; after a crash at most ${durationText(afterCrashMs)} later`;
 }
 
 /** A duration like `25h10m`: hours, minutes, seconds and milliseconds, without those that are 0. */

@@ -6,10 +6,10 @@ import { LAUNCHER, moorage, startServing, temporaryFolder } from "./commands.ts"
 
 const CONTENT = "x".repeat(2048);
 const DIGEST = `sha256:${createHash("sha256").update(CONTENT).digest("hex")}`;
-const GOES = "0 tags, 0 manifests, 1 blobs; 2.0 KiB (2048 bytes) come back";
-const NOTHING = "0 tags, 0 manifests, 0 blobs; 0 B (0 bytes) come back";
+const GOES = "0 tags, 0 manifests, 1 blob: 2.0 KiB (2048 bytes)";
+const NOTHING = "0 tags, 0 manifests, 0 blobs: 0 B (0 bytes)";
 const PROMISE =
-  /^space comes back (\S+) after the last thing that needed it went, .*; after a crash on the way at most 25h10m later$/;
+  /^space is freed (\S+) after the last thing that needed it was deleted, .*; after a crash at most 25h10m later$/;
 
 test(
   "gc prints what a collection would remove, then removes it, while a server runs, as text and as JSON",
@@ -30,21 +30,21 @@ test(
       return stdout.trimEnd().split("\n");
     };
     const [young = "", promise = "", ...more] = await gc("--dry-run");
-    assert.equal(young, `would go: ${NOTHING}`);
+    assert.equal(young, `would remove ${NOTHING}`);
     assert.equal(PROMISE.exec(promise)?.[1], "24h");
     assert.deepEqual(more, []);
     // The grace is over once more time than that has passed.
     await wait(20);
     const printed = await gc("--dry-run", "--grace", "10ms");
-    assert.deepEqual(printed.slice(0, 2), [`acme/app: ${GOES}`, `would go: ${GOES}`]);
+    assert.deepEqual(printed.slice(0, 2), [`acme/app: ${GOES}`, `would remove ${GOES}`]);
     assert.equal(PROMISE.exec(printed[2] ?? "")?.[1], "10ms");
     const counts = { tags: 0, manifests: 0, blobs: 1, bytes: 2048 };
     const json = JSON.parse(
       (await gc("--dry-run", "--grace", "10ms", "--repo", "acme/app", "--json")).join("\n"),
     ) as unknown;
     assert.deepEqual(json, { dryRun: true, graceMs: 10, repos: [{ name: "acme/app", ...counts }], total: counts });
-    assert.deepEqual((await gc("--grace", "10ms")).slice(0, 2), [`acme/app: ${GOES}`, `gone: ${GOES}`]);
-    assert.equal((await gc("--grace", "10ms"))[0], `gone: ${NOTHING}`);
+    assert.deepEqual((await gc("--grace", "10ms")).slice(0, 2), [`acme/app: ${GOES}`, `removed ${GOES}`]);
+    assert.equal((await gc("--grace", "10ms"))[0], `removed ${NOTHING}`);
   },
 );
 

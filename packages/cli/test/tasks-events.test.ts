@@ -67,7 +67,7 @@ test("gc --dry-run asks a server elsewhere, and nothing else may be asked of it"
   const preview = await elsewhere("--dry-run", "--url", url);
   assert.deepEqual(
     [preview.code, preview.stdout],
-    [0, "would go: 0 tags, 0 manifests, 0 blobs; 0 B (0 bytes) come back\n"],
+    [0, "would remove 0 tags, 0 manifests, 0 blobs: 0 B (0 bytes)\n"],
     preview.stderr,
   );
   const json = JSON.parse((await elsewhere("--dry-run", "--url", url, "-o", "json")).stdout) as { repoCount: string };

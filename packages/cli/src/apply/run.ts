@@ -80,7 +80,7 @@ function checkFlags({ file = [], dryRun, exitCode, prune, pruneRepos, tags, yes 
   if (prune === true && dryRun !== true && yes !== true && !isInteractive())
     throw new UsageFailure("nobody is there to ask", {
       field: "--prune",
-      hint: "add --yes, or --dry-run to see what would go",
+      hint: "add --yes, or --dry-run to see what would be removed",
     });
 }
 

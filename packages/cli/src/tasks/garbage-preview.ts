@@ -2,7 +2,7 @@
 import { numberIn, objectsIn, textIn } from "../api/json-fields.ts";
 import { openRest } from "../api/rest.ts";
 import type { Listing } from "../output/listing.ts";
-import { bytesText } from "../output/sizes.ts";
+import { garbageText } from "../output/sizes.ts";
 import { printReport } from "./report.ts";
 import type { TaskFlags } from "./session.ts";
 
@@ -32,9 +32,13 @@ export async function printGarbage(flags: TaskFlags): Promise<void> {
         const count = numberIn(preview, "repoCount");
         const more =
           count > repos.length ? `the ${repos.length} of ${count} repos that would free the most are shown\n` : "";
-        const sum = (["tags", "manifests", "blobs"] as const).map((what) => `${numberIn(preview, what)} ${what}`);
-        const bytes = numberIn(preview, "bytes");
-        return `${await pen.table(REPOS.columns, repos)}${more}would go: ${sum.join(", ")}; ${bytesText(bytes)} (${bytes} bytes) come back\n`;
+        const sum = garbageText({
+          tags: numberIn(preview, "tags"),
+          manifests: numberIn(preview, "manifests"),
+          blobs: numberIn(preview, "blobs"),
+          bytes: numberIn(preview, "bytes"),
+        });
+        return `${await pen.table(REPOS.columns, repos)}${more}would remove ${sum}\n`;
       },
     },
     flags,
