@@ -169,7 +169,7 @@ export function goalsOf(sections: Report["sections"], figures: Figure[]): Goal[]
   return [...ofRows, ...ofRates, ...ofFigures];
 }
 
-function figure(value: number): string {
+export function figure(value: number): string {
   if (!Number.isFinite(value)) return "";
   return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
 }
@@ -178,7 +178,7 @@ function percent(share: number | undefined): string {
   return share === undefined ? "" : `${Math.round(share * 100)}%`;
 }
 
-function grid(heads: string[], cells: string[][], leftColumns: number[]): string {
+export function grid(heads: string[], cells: string[][], leftColumns: number[]): string {
   const widths = heads.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
   const isLeft = (column: number): boolean => leftColumns.includes(column);
   const padded = (cell: string, column: number): string =>
