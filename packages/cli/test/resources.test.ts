@@ -348,7 +348,7 @@ test("a resource comes from a file or from standard input, and flags go before i
   assert.equal(cleared.description, "");
 
   const names = await piping(["repos", "delete", "-", "--yes"], "acme/app\n\n", env);
-  assert.deepEqual([names.code, names.stdout, names.stderr], [0, "", "Deleted acme/app\n"]);
+  assert.deepEqual([names.code, names.stdout, names.stderr], [0, "", "Deleted the repo acme/app\n"]);
 
   for (const [content, words] of [
     ["a: [", /--file: standard input is neither YAML nor JSON: /],

@@ -39,7 +39,7 @@ test("on a terminal", { skip: noTerminal, timeout: 300_000 }, async (t) => {
 
   await t.test("what cannot be taken back is shown and asked; no is the answer unless it is yes", async () => {
     const no = await on("repos", "delete", "acme/b");
-    await no.shows(/^Deletes acme\/b of repos\. Go on\? \[y\/N\]$/m);
+    await no.shows(/^Deletes the repo acme\/b\. Go on\? \[y\/N\]$/m);
     no.type("\r");
     assert.equal(await no.exit(), 0);
     assert.match(no.screen().join("\n"), /^Nothing was deleted$/m);
@@ -53,7 +53,7 @@ test("on a terminal", { skip: noTerminal, timeout: 300_000 }, async (t) => {
 
     const piped = await as("repos", "delete", "acme/b");
     assert.deepEqual([piped.code, piped.stdout], [2, ""]);
-    assert.match(piped.stderr, /^moorage: Deletes acme\/b of repos: nobody is there to ask; add --yes\n$/);
+    assert.match(piped.stderr, /^moorage: Deletes the repo acme\/b: nobody is there to ask; add --yes\n$/);
   });
 
   await t.test("a table fits the terminal, with ages; what servers say does not control it", async () => {

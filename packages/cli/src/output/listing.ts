@@ -14,6 +14,8 @@ export interface Column {
   readonly kind?: CellKind;
   /** What a terminal gets of the value, unless it is `wide`. */
   short?(value: string): string;
+  /** What tables show where there is no value; empty unless given. CSV has an empty cell in any case. */
+  readonly missing?: string;
   /** Only in `wide` and `csv`. */
   readonly wide?: boolean;
   /** Numbers stand on the right. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { stripVTControlCharacters } from "node:util";
 import { test } from "node:test";
 import type { Column } from "./listing.ts";
-import { Table, type TableStyle } from "./table.ts";
+import { rowsOf, Table, type TableStyle } from "./table.ts";
 import { widthOf } from "./width.ts";
 
 const COLUMNS: readonly Column[] = ["NAME", "COUNT", "DESCRIPTION"].map((header) => ({
@@ -52,4 +52,14 @@ test("colors do not move columns", () => {
   ]);
   assert.ok(colored.includes("\u001b[31macme\u001b[39m      \u001b[2m3\u001b[22m"), colored);
   assert.equal(stripVTControlCharacters(colored), "NAME  COUNT  DESCRIPTION\nacme      3  a word\n");
+});
+
+test("what is not known says so in a table, and is an empty cell in CSV", async () => {
+  const columns: Column[] = [
+    { header: "BYTES", kind: "bytes", missing: "unknown", value: ({ bytes }) => String(bytes ?? "") },
+  ];
+  const cells = async (form: "short" | "whole" | "raw"): Promise<unknown> =>
+    (await rowsOf([{ bytes: "0" }, {}], columns, form, 0, async (uid) => uid)).map((row) => row.cells[0]);
+  assert.deepEqual(await cells("raw"), ["0", ""]);
+  for (const form of ["short", "whole"] as const) assert.equal(((await cells(form)) as string[])[1], "unknown");
 });

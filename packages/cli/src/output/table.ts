@@ -46,7 +46,8 @@ export async function rowsOf(
       const values = await Promise.all(columns.map((column) => column.value(item, pathOf)));
       return {
         cells: values.map((value, at) => {
-          const { kind = "text", short } = columns[at] ?? {};
+          const { kind = "text", short, missing = "" } = columns[at] ?? {};
+          if (value === "" && form !== "raw") return missing;
           return cellText(form === "short" && short ? short(value) : value, kind, form, nowMs);
         }),
         colors: columns.map((column) => column.color?.(item)),

@@ -7,7 +7,7 @@ import type { Color } from "../output/color.ts";
 import type { Column } from "../output/listing.ts";
 
 /** What a column may have besides its header and its field. */
-export type Extra = Pick<Column, "wide" | "right" | "flexible" | "color">;
+export type Extra = Pick<Column, "wide" | "right" | "flexible" | "color" | "missing">;
 
 /** The value at a path of fields; undefined where one is missing. */
 export function valueAt(item: JsonObject, path: string): Json | undefined {

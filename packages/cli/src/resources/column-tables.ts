@@ -21,6 +21,8 @@ import { NAMES, nameOfAny } from "./item-names.ts";
 
 const FLEXIBLE = { flexible: true } as const;
 const WIDE = { wide: true } as const;
+// A row of which nothing is known would look as if there was nothing.
+const UNKNOWN = { missing: "unknown" } as const;
 /** Empty until the first token: until then the API has the time it was made. A person is made by the first sign-in. */
 function seenTime(item: JsonObject): string {
   const isNever = item["lastSeenTime"] === item["createTime"] && !item["identityProvider"];
@@ -99,7 +101,7 @@ function countsOf(item: JsonObject): string {
     .join(", ");
 }
 
-/** Hand-made columns. */
+/** Hand-made columns, by the field of the list; by its noun and the field where another list has a field of that name. */
 export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   groups: [
     nameColumn("groups"),
@@ -171,33 +173,6 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     { ...UPDATED, ...WIDE },
     UID,
   ],
-  versions: [
-    text("VERSION", "version"),
-    text("RELEASED", "releaseDate"),
-    text("END OF LIFE", "eolDate"),
-    yes("ENDED", "eol", { color: (item) => (item["eol"] === true ? "red" : undefined) }),
-    yes("LTS", "lts"),
-    text("LATEST", "latestVersion"),
-  ],
-  attachments: [
-    text("KIND", "kind"),
-    word("STATE", "state", "STATE_", {
-      color: colorBy("state", { STATE_READ: "green", STATE_WAITING: "yellow", STATE_REJECTED: "red" }),
-    }),
-    count("PACKAGES", "packages"),
-    count("STATEMENTS", "statements"),
-    yes("COUNTS", "counts"),
-    time("ATTACHED", "attachTime"),
-    text("REASON", "reason", FLEXIBLE),
-    {
-      header: "SIGNED BY",
-      value: (item) => (Array.isArray(item["signers"]) ? item["signers"].join(", ") : ""),
-      ...WIDE,
-    },
-    digest("MANIFEST", "manifest", WIDE),
-    text("MEDIA TYPE", "mediaType", WIDE),
-    text("SOURCE", "source", WIDE),
-  ],
   results: [
     word("KIND", "kind", "SEARCH_KIND_"),
     nameColumn("results"),
@@ -233,14 +208,13 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     time("LAST", "lastTime", WIDE),
     text("REPO", "repoUid", WIDE),
   ],
-  // What is not known is empty.
   usage: [
     text("NAME", "name"),
     text("PERIOD", "period"),
-    bytes("BYTES", "bytes"),
-    count("GROWTH", "growth", WIDE),
-    count("PULLS", "pulls"),
-    bytes("TRAFFIC", "trafficBytes"),
+    bytes("BYTES", "bytes", UNKNOWN),
+    count("GROWTH", "growth", { ...UNKNOWN, ...WIDE }),
+    count("PULLS", "pulls", UNKNOWN),
+    bytes("TRAFFIC", "trafficBytes", UNKNOWN),
     yes("INCOMPLETE", "incomplete"),
     text("GROUP", "groupUid", WIDE),
   ],
@@ -255,6 +229,13 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     count("PULLS", "pulls", WIDE),
     time("FIRST PULL", "firstPullTime", WIDE),
     time("OPEN SINCE", "openTime", WIDE),
+  ],
+  "signature-policies tags": [
+    text("IMAGE", "repository"),
+    text("TAG", "tag"),
+    word("OUTCOME", "outcome", "SIGNATURE_OUTCOME_"),
+    text("REASON", "reason", FLEXIBLE),
+    digest("DIGEST", "digest", WIDE),
   ],
   signaturePolicies: [
     nameColumn("signaturePolicies"),
@@ -479,17 +460,19 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     yes("WAITS", "waits"),
     text("DIGEST", "digest", WIDE),
   ],
-  // A day without a count has none.
-  findingDays: [
+  days: [
     text("DAY", "day"),
-    count("CRITICAL", "open.critical"),
-    count("HIGH", "open.high"),
-    count("MEDIUM", "open.medium"),
-    count("LOW", "open.low"),
-    count("UNKNOWN IMAGES", "unknownImages"),
+    count("CRITICAL", "open.critical", UNKNOWN),
+    count("HIGH", "open.high", UNKNOWN),
+    count("MEDIUM", "open.medium", UNKNOWN),
+    count("LOW", "open.low", UNKNOWN),
+    {
+      ...count("UNKNOWN IMAGES", "unknownImages", UNKNOWN),
+      value: (item) => (item["open"] ? textAt(item, "unknownImages") : ""),
+    },
     yes("INCOMPLETE", "incomplete"),
-    count("NEGLIGIBLE", "open.negligible", WIDE),
-    count("UNKNOWN", "open.unknown", WIDE),
+    count("NEGLIGIBLE", "open.negligible", { ...UNKNOWN, ...WIDE }),
+    count("UNKNOWN", "open.unknown", { ...UNKNOWN, ...WIDE }),
     time("COUNTED", "countTime", WIDE),
   ],
   findings: [
@@ -629,6 +612,13 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     text("RECORD", "record"),
     text("WHY", "message", FLEXIBLE),
     text("WHERE", "position", WIDE),
+  ],
+  "operations repos": [
+    text("NAME", "name"),
+    count("TAGS", "tags"),
+    count("MANIFESTS", "manifests"),
+    count("BLOBS", "blobs"),
+    bytes("BYTES", "bytes"),
   ],
   jobs: [
     text("NAME", "name"),

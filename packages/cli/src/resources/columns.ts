@@ -15,8 +15,8 @@ const LONG = /^(?:description|message|reason|error|url|purl)$/i;
 export function listingOf(noun: string, field: string, fields: readonly FieldSpec[]): Listing {
   return {
     field: field || noun,
-    columns: COLUMNS[field] ?? columnsOf(fields),
-    nameOf: NAMES[field] ?? nameOfAny,
+    columns: COLUMNS[`${noun} ${field}`] ?? COLUMNS[field] ?? columnsOf(fields),
+    nameOf: NAMES[`${noun} ${field}`] ?? NAMES[field] ?? nameOfAny,
     idOf: (item) => textAt(item, "uid") || textAt(item, "id") || textAt(item, "name") || textAt(item, "digest"),
   };
 }

@@ -7,7 +7,7 @@ import { nameBelow, textAt } from "./column-kinds.ts";
 /** Answers the name of an item. */
 export type NameOf = (item: JsonObject, pathOf: PathOf) => string | Promise<string>;
 
-/** Names of items whose kind has a form of its own, by the field of their list. */
+/** Names of items whose kind has a form of its own, by the same keys as their columns. */
 export const NAMES: Readonly<Record<string, NameOf>> = {
   artifacts: (item, pathOf) => nameBelow(item, pathOf, textAt(item, "name"), ":"),
   artifactVersions: async (item, pathOf) =>
@@ -41,6 +41,11 @@ export const NAMES: Readonly<Record<string, NameOf>> = {
   quotas: (item, pathOf) => pathOf(textAt(item, "uid"), "group"),
   storage: (item, pathOf) => pathOf(textAt(item, "groupUid"), "group"),
   termsAcceptances: (item) => textAt(item, "docId"),
+  days: (item) => textAt(item, "day"),
+  signatures: (item) => textAt(item, "manifest") || textAt(item, "source"),
+  "signature-policies tags": (item) => `${textAt(item, "repository")}:${textAt(item, "tag")}`,
+  resolvedVulnsReports: (item) => textAt(item, "date"),
+  problems: (item) => textAt(item, "record") || textAt(item, "feed"),
   findings: (item) => textAt(item, "vulnerability"),
   vulnerabilities: (item) => textAt(item, "id"),
   results(item) {

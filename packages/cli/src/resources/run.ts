@@ -178,18 +178,16 @@ export async function runDelete(run: Run, given: readonly string[]): Promise<voi
   const targets = given.includes("-") ? await withInput(given) : given;
   if (targets.length === 0) throw new UsageFailure("there is nothing to delete");
   const { confirm } = await import("../terminal/confirm.ts");
-  const what =
-    targets.length === 1
-      ? `${targets[0]}`
-      : `${targets.length} (${targets.slice(0, 3).join(", ")}${targets.length > 3 ? ", …" : ""})`;
-  if (flags.dryRun !== true && !(await confirm(`Deletes ${what} of ${run.noun}.`, flags)))
-    return printMessage("Nothing was deleted");
+  const { deletedManyWords, deletedWords } = await import("./what-is-deleted.ts");
+  const wordsOf = (target: string): string => deletedWords(run.noun, method, target);
+  const what = targets.length === 1 ? wordsOf(targets[0] ?? "") : deletedManyWords(run.noun, targets);
+  if (flags.dryRun !== true && !(await confirm(`Deletes ${what}.`, flags))) return printMessage("Nothing was deleted");
   const rest = await openRest(flags);
   const names = namesOf(rest);
   for (const target of targets) {
     const { path, options } = await preparedBy({ ...run, words: [target] }, rest, names);
     await rest.call(method.http, path, options);
-    printMessage(flags.dryRun === true ? `Dry run: ${target} would be deleted` : `Deleted ${target}`);
+    printMessage(flags.dryRun === true ? `Dry run: ${wordsOf(target)} would be deleted` : `Deleted ${wordsOf(target)}`);
   }
 }
 

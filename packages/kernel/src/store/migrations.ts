@@ -881,6 +881,15 @@ export const MIGRATIONS: Migration[] = [
       `create table change_keys (number INT8 not null, key KEY not null, primary key (number, key)) WITHOUT_ROWID`,
     ],
   },
+  {
+    version: 75,
+    name: "which manifests refer to content, by that",
+    statements: [
+      // The kind was missing, so that SQLite read all references of a repo to find those of one kind.
+      `drop index manifest_references_target`,
+      `create index manifest_references_target on manifest_references (target, repo, digest, kind)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -129,7 +129,7 @@ test("a statement is uncached only if it is understood", () => {
     "update or ignore event_numbers set number = 2; delete from events",
     "update manifests set touch_time = ? where repo = ? and digest in (?) returning digest",
     "update repo_blobs set touch_time = ? where repo = ? and digest in (?, ?) returning digest",
-    "update tags set last_pull_time = ? where parent = ? and name = ?",
+    "update tags set last_pull_time = cast(cast(j.value as text) as bigint) from json_each(?) as j where uid = j.key",
   ])
     assert.equal(changesOnlyUncachedTables(text), true, text);
   for (const text of [
@@ -154,6 +154,8 @@ test("a statement is uncached only if it is understood", () => {
     "update manifests set subject = ? where repo = ?",
     "update tags set touch_time = ? where parent = ?",
     "update tags set last_pull_time = ?, name = ? where parent = ?",
+    "update tags set last_pull_time = cast(cast(j.value as text) as bigint) from json_each(?) as j, repos as r where uid = j.key",
+    "update tags set last_pull_time = ?, name = '' from json_each(?) as j where uid = j.key",
     "update manifests set touch_time = ? where repo = ?; delete from manifests",
   ])
     assert.equal(changesOnlyUncachedTables(text), false, text);

@@ -81,7 +81,8 @@ const TOUCHES = /^update (?:manifests|repo_blobs) set touch_time = \? where /;
 
 // When tags were last pulled, which is exact to a minute: no answer of the API is cached for longer.
 const PULL_TIMES = "pull times";
-const PULLS = /^update (?:tags) set last_pull_time = \? where /;
+const PULLS =
+  /^update (?:tags) set last_pull_time = cast\(cast\(j\.value as text\) as bigint\) from json_each\(\?\) as j where /;
 
 const uncached: ReadonlySet<string> = new Set<string>([...UNCACHED_TABLES, TOUCH_TIMES, PULL_TIMES]);
 

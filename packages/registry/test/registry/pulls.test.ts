@@ -165,7 +165,7 @@ test("layers count as bytes, a HEAD only moves the last pull, of the index above
 });
 
 test("what is not counted: identities that say so, and who may not list events sees no identities", async () => {
-  const { repo } = await image("uncounted");
+  const { repo, digest } = await image("uncounted");
   const { uid: robot } = await platform.ok("POST", `/iam/v2/identities/${platform.organization}`, {
     name: "scanner",
     uncounted: true,
@@ -174,10 +174,21 @@ test("what is not counted: identities that say so, and who may not list events s
   const ann = await platform.identity(platform.organization, "viewer");
   await pull(robot, "acme/uncounted/manifests/v1");
   await pull(ann, "acme/uncounted/manifests/v1");
+  await pull(robot, "acme/uncounted/manifests/v1");
   const sums = await sumsOf(repo, ["IDENTITY"], (found) => total(found) > 0);
   assert.deepEqual(
     sums.map(({ identity, count }) => [identity, count]),
     [[ann, "1"]],
+  );
+  // Whoever is not counted hides no pull that was just before.
+  const last = await platform.reader
+    .selectFrom("last_pulls")
+    .select(["digest", "identity"])
+    .where("repo", "=", repo)
+    .execute();
+  assert.deepEqual(
+    last.map((row) => ({ ...row })),
+    [{ digest, identity: ann }],
   );
   const token = await platform.token(ann);
   const asked = (query: string) =>

@@ -106,8 +106,7 @@ export function recordPull(exchange: Exchange, pull: Pull, caller: Caller, bytes
   const method = req.method === "HEAD" ? "HEAD" : "GET";
   deps.pullRecorder?.note(callData, caller, pull, method);
   if (deps.pullCounter === undefined || !isUse(exchange, caller)) return;
-  const { repo, tag, digest, type } = pull;
-  deps.pullCounter.note({ repo, tag, digest, type, method, identity: caller.identity, bytes, nowMs: callData.nowMs });
+  deps.pullCounter.note(pull, { method, identity: caller.identity, bytes, nowMs: callData.nowMs });
 }
 
 /** Whether the pull says that the content is used: not what a scan reads, and what a push asks for beforehand. */

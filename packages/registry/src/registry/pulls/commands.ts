@@ -1,9 +1,9 @@
-import { sql } from "kysely";
 import type { Call } from "@moorage/kernel/core/call";
 import { command, type CommandOptions } from "@moorage/kernel/core/command";
 import { processOfOtherSchema } from "@moorage/platform/processes";
 import { type Database, statement } from "@moorage/kernel/store";
-import type { CountedPart, CountedPulls, LastPull } from "./parts.ts";
+import { addPulls, setLastPulls } from "./add-pulls.ts";
+import type { CountedPart } from "./parts.ts";
 import { dayOf, startOf } from "./days.ts";
 
 // The rows are sums, which any order of writes gives. What a crash of the database takes back, its next start counts
@@ -12,7 +12,6 @@ const OPTIONS = { isolation: "read committed" } as const satisfies CommandOption
 // A process that counts says so every minute.
 const HOLD_MS = 180_000;
 const MAX_GAP_DAYS = 400;
-const MINUTE_MS = 60_000;
 const MAX_EXPIRED = 1_000;
 
 const startCoverage = statement("insert into pull_coverage (id, since) values (1, ?) on conflict (id) do nothing");
@@ -29,15 +28,6 @@ const renewCounter = statement(
 const takeCrashed = statement<{ time: number }>(
   "delete from pull_counters where until_time < ? and id <> ? returning time",
 );
-const setPullTimeByName = statement(
-  "update tags set last_pull_time = ? where parent = ? and name = ? and coalesce(last_pull_time, 0) < ?",
-);
-const setPullTimeByDigest = statement(
-  `update tags set last_pull_time = ? where parent = ? and (digest = ? or digest in
-    (select r.digest from manifest_references as r where r.repo = ? and r.target = ? and r.kind = 'manifest'))
-    and coalesce(last_pull_time, 0) < ?`,
-);
-
 /**
  * Adds what a process has counted, without what identities pulled that are not counted, and of repos that are gone.
  * Marks the days on which a process that crashed may have counted what it did not write.
@@ -51,12 +41,8 @@ export const writePulls = command(
     if (lostLast) await restartCoverage(tx, nowMs);
     // Beside a process of an older version, which counts nothing, it is not known what is pulled.
     else if ((await processOfOtherSchema(tx, agreedMs)) === undefined) await startCoverage(tx, nowMs);
-    const uncounted = await uncountedOf(tx, [...pulls, ...last]);
-    const repos = await reposOf(tx, [...pulls, ...last]);
-    const isCounted = ({ identity, repo }: { identity: string; repo: string }): boolean =>
-      !uncounted.has(identity) && repos.has(repo);
-    await addPulls(tx, pulls.filter(isCounted));
-    await setLastPulls(tx, last.filter(isCounted));
+    await addPulls(tx, pulls);
+    await setLastPulls(tx, last);
     await renewCounter(tx, counter, nowMs, agreedMs + HOLD_MS);
   },
   OPTIONS,
@@ -125,66 +111,6 @@ async function noteCrashes(tx: Database, counter: string, nowMs: number, agreedM
     const last = dayOf(nowMs);
     for (let day = Math.max(dayOf(Number(time)), last - MAX_GAP_DAYS); day <= last; day += 1) await addGap(tx, day, 0);
   }
-}
-
-async function uncountedOf(tx: Database, pulls: readonly { identity: string }[]): Promise<ReadonlySet<string>> {
-  const identities = [...new Set(pulls.map(({ identity }) => identity))].filter((identity) => identity !== "");
-  if (identities.length === 0) return new Set();
-  const rows = await tx
-    .selectFrom("identities")
-    .select("uid")
-    .where("uid", "in", identities)
-    .where("uncounted", "=", 1)
-    .execute();
-  return new Set(rows.map(({ uid }) => uid));
-}
-
-async function reposOf(tx: Database, pulls: readonly { repo: string }[]): Promise<ReadonlySet<string>> {
-  const uids = [...new Set(pulls.map(({ repo }) => repo))];
-  if (uids.length === 0) return new Set();
-  const rows = await tx.selectFrom("repos").select("uid").where("uid", "in", uids).execute();
-  return new Set(rows.map(({ uid }) => uid));
-}
-
-async function addPulls(tx: Database, pulls: readonly CountedPulls[]): Promise<void> {
-  if (pulls.length === 0) return;
-  await tx
-    .insertInto("pull_days")
-    .values(pulls.map(({ firstMs, lastMs, ...each }) => ({ ...each, first_time: firstMs, last_time: lastMs })))
-    .onConflict((conflict) =>
-      conflict.columns(["repo", "day", "digest", "tag", "identity"]).doUpdateSet({
-        count: sql`pull_days.count + excluded.count`,
-        bytes: sql`pull_days.bytes + excluded.bytes`,
-        first_time: sql`case when excluded.first_time < pull_days.first_time then excluded.first_time else pull_days.first_time end`,
-        last_time: sql`case when excluded.last_time > pull_days.last_time then excluded.last_time else pull_days.last_time end`,
-      }),
-    )
-    .execute();
-}
-
-async function setLastPulls(tx: Database, pulls: readonly LastPull[]): Promise<void> {
-  const latest = new Map<string, LastPull>();
-  for (const pull of pulls) {
-    const key = `${pull.repo} ${pull.digest}`;
-    if ((latest.get(key)?.timeMs ?? -Infinity) < pull.timeMs) latest.set(key, pull);
-  }
-  if (latest.size === 0) return;
-  await tx
-    .insertInto("last_pulls")
-    .values(
-      [...latest.values()].map(({ repo, digest, timeMs, identity }) => ({ repo, digest, time: timeMs, identity })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(["repo", "digest"]).doUpdateSet({
-        identity: sql`case when excluded.time > last_pulls.time then excluded.identity else last_pulls.identity end`,
-        time: sql`case when excluded.time > last_pulls.time then excluded.time else last_pulls.time end`,
-      }),
-    )
-    .execute();
-  for (const { repo, tag, timeMs } of pulls)
-    if (tag !== "") await setPullTimeByName(tx, timeMs, repo, tag, timeMs - MINUTE_MS);
-  for (const { repo, digest, timeMs } of latest.values())
-    await setPullTimeByDigest(tx, timeMs, repo, digest, repo, digest, timeMs - MINUTE_MS);
 }
 
 export const pullCommands = [writePulls, endPullCounter, endPullCoverage, expireStatistics] as const;

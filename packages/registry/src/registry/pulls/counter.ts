@@ -3,30 +3,24 @@ import { systemCallNow } from "@moorage/kernel/core/system-call";
 import type { CommandWriter } from "@moorage/kernel/core/transactor";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import { endPullCounter, writePulls } from "./commands.ts";
-import { type CountedPart, type CountedPulls, type LastPull, MAX_PART } from "./parts.ts";
+import {
+  type AnsweredPull,
+  type CountedPart,
+  type CountedPulls,
+  type LastPull,
+  MAX_PART,
+  type PulledContent,
+} from "./parts.ts";
+import { createRecentPulls } from "./recent.ts";
 import { dayOf } from "./days.ts";
-
-/** A pull that was answered. */
-export interface AnsweredPull {
-  /** The repo's uid. */
-  repo: string;
-  /** The tag that was asked for; empty for a digest. */
-  tag: string;
-  digest: string;
-  type: "manifest" | "blob";
-  method: "GET" | "HEAD";
-  /** Who pulled; empty without a log-in. */
-  identity: string;
-  /** Bytes that were sent, or that the client was sent elsewhere for. */
-  bytes: number;
-  /** When, in milliseconds since 1970. */
-  nowMs: number;
-}
 
 /** Counts pulls in memory and writes the sums, for which requests do not wait. */
 export interface PullCounter {
-  /** Counts a pull. Returns immediately and never throws. */
-  note(pull: AnsweredPull): void;
+  /**
+   * Counts a pull. Returns immediately and never throws. The same object as `content` again is quicker than an equal
+   * one.
+   */
+  note(content: PulledContent, pull: AnsweredPull): void;
   /** Writes what is still in memory. */
   close(): Promise<void>;
 }
@@ -63,31 +57,46 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
   const counts = new Map<string, CountedPulls>();
   const lasts = new Map<string, LastPull>();
   const lost = new Map<number, number>();
+  const recent = createRecentPulls<PulledContent>();
   let lostLast = false;
   let flushing: Promise<void> | undefined;
   let writtenMs = -Infinity;
   let loggedMs = -Infinity;
 
-  const count = (key: string, pulls: CountedPulls): void => {
+  /** The sum that the pulls are in; undefined when there is no space for them. */
+  const count = (key: string, pulls: CountedPulls): CountedPulls | undefined => {
     const known = counts.get(key);
     if (known !== undefined) {
       known.count += pulls.count;
       known.bytes += pulls.bytes;
       known.firstMs = Math.min(known.firstMs, pulls.firstMs);
       known.lastMs = Math.max(known.lastMs, pulls.lastMs);
-    } else if (counts.size < maxCounts) counts.set(key, pulls);
-    else {
-      // A layer does not count as a pull, but its bytes are missing from the sums, too.
-      lost.set(pulls.day, (lost.get(pulls.day) ?? 0) + pulls.count);
-      deps.lost(Math.max(1, pulls.count));
+      return known;
     }
+    if (counts.size < maxCounts) {
+      counts.set(key, pulls);
+      return pulls;
+    }
+    // A layer does not count as a pull, but its bytes are missing from the sums, too.
+    lost.set(pulls.day, (lost.get(pulls.day) ?? 0) + pulls.count);
+    deps.lost(Math.max(1, pulls.count));
+    return undefined;
   };
-  const noteLast = (key: string, last: LastPull): void => {
+  const noteLast = (key: string, last: LastPull): LastPull | undefined => {
     const known = lasts.get(key);
-    if (known === undefined && lasts.size >= maxLast) lostLast = true;
-    else if (known === undefined || last.timeMs > known.timeMs) lasts.set(key, last);
+    if (known !== undefined) {
+      known.timeMs = Math.max(known.timeMs, last.timeMs);
+      return known;
+    }
+    if (lasts.size < maxLast) {
+      lasts.set(key, last);
+      return last;
+    }
+    lostLast = true;
+    return undefined;
   };
   const take = (): { part: CountedPart; restore(): void } => {
+    recent.clear();
     const pulls = taken(counts, MAX_PART);
     const last = taken(lasts, MAX_PART);
     const days = [...lost];
@@ -97,9 +106,8 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
     return {
       part: {
         counter,
-        // In one order, so that two processes that write the same rows wait for each other and do not lock each other.
-        pulls: sorted(pulls),
-        last: sorted(last),
+        pulls: textOf(pulls),
+        last: textOf(last),
         lost: days.map(([day, number]) => ({ day, pulls: number })),
         lostLast: wasLost,
       },
@@ -142,15 +150,21 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
   void flushOnce();
 
   return {
-    note({ repo, tag, digest, type, method, identity, bytes, nowMs }) {
+    note(content, pull) {
+      if (recent.noteAgain(content, pull)) return;
+      const { repo, tag, digest, type } = content;
+      const { method, identity, bytes, nowMs } = pull;
       const day = dayOf(nowMs);
       const isManifest = type === "manifest";
-      if (method === "GET") {
-        const sum = { day, repo, tag: isManifest ? tag : "", digest: isManifest ? digest : "", identity };
-        const key = `${repo} ${day} ${sum.digest} ${sum.tag} ${identity}`;
-        count(key, { ...sum, count: isManifest ? 1 : 0, bytes, firstMs: nowMs, lastMs: nowMs });
-      }
-      if (isManifest) noteLast(`${repo} ${digest} ${tag}`, { repo, tag, digest, identity, timeMs: nowMs });
+      const key = isManifest ? `${repo} ${day} ${digest} ${tag} ${identity}` : `${repo} ${day} ${identity}`;
+      const named = isManifest ? { tag, digest } : { tag: "", digest: "" };
+      const pulls = isManifest ? 1 : 0;
+      const sum =
+        method === "GET"
+          ? count(key, { day, repo, ...named, identity, count: pulls, bytes, firstMs: nowMs, lastMs: nowMs })
+          : undefined;
+      const last = isManifest ? noteLast(key, { repo, tag, digest, identity, timeMs: nowMs }) : undefined;
+      recent.keep(content, { identity, day, pulls, sum, last });
     },
     async close() {
       clearInterval(timer);
@@ -173,6 +187,7 @@ function taken<V>(map: Map<string, V>, max: number): [string, V][] {
   return entries;
 }
 
-function sorted<V>(entries: readonly [string, V][]): V[] {
-  return entries.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
+/** The values as JSON by their place, which every engine reads as rows. */
+function textOf<V>(entries: readonly [string, V][]): string {
+  return JSON.stringify({ ...entries.map(([, value]) => value) });
 }
