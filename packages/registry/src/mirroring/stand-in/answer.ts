@@ -67,10 +67,11 @@ class Answers implements StandIns {
   async #requireAge(request: StandInRequest, { manifest, repo }: StandInAnswer): Promise<void> {
     const { place, reference, held } = request;
     const { standIn } = place;
-    if (standIn.cooldownMs === 0 || manifest === undefined || repo === undefined) return;
+    if (manifest === undefined || repo === undefined) return;
     const { deps } = this.#context;
     const stored = manifest === "held" ? undefined : manifest;
-    const aged = { standIn, repo, digest: stored?.digest ?? held?.digest ?? "", reference, stored };
+    const digest = stored?.digest ?? held?.digest ?? "";
+    const aged = { standIn, repo, path: place.path, digest, reference, stored };
     if (stored !== undefined && isDigest(reference)) await noteSeen(deps, aged);
     const opensMs = await tooYoungUntil(deps, aged);
     if (opensMs !== undefined) throw tooYoung(request, opensMs);
