@@ -13,6 +13,19 @@ export async function isSighted(tx: Database, repo: string, tags: string[], dige
   return found !== undefined;
 }
 
+/** The last digest that a tag was seen to come to point to at the registry; undefined when it was not seen. */
+export async function lastSighted(tx: Database, repo: string, tag: string): Promise<string | undefined> {
+  const found = await tx
+    .selectFrom("upstream_sightings")
+    .select("digest")
+    .where("repo", "=", repo)
+    .where("tag", "=", tag)
+    .orderBy("seen_time", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return found?.digest;
+}
+
 /** The digests of which these were seen at the registry to be parts, or to which they were seen to refer. */
 export async function sightedAbove(tx: Database, repo: string, digests: string[]): Promise<string[]> {
   const rows = await tx

@@ -1,6 +1,6 @@
 import { Code, MoorageError } from "@moorage/kernel/errors";
 import { isDigest, type StandInRequest, type StoredManifest } from "../../oci/index.ts";
-import { newestOld, noteSighting, opensAt, type StandIn } from "../../upstreams/index.ts";
+import { lastSighted, newestOld, noteSighting, opensAt, type StandIn } from "../../upstreams/index.ts";
 import { type MirrorDeps, mirrorCall } from "../context.ts";
 import { companionOf } from "../followed-tags.ts";
 
@@ -54,6 +54,21 @@ export async function tooYoungUntil(
   return opens !== undefined && opens > call.nowMs ? opens : undefined;
 }
 
+/**
+ * Says that the registry has a newer image for the tag, which is too young to be answered in place of this one. Empty
+ * when it has none.
+ */
+export async function newerWords(deps: AgeDeps, { standIn, repo, digest, reference }: Aged): Promise<string> {
+  if (standIn.cooldownMs === 0 || isDigest(reference)) return "";
+  const call = mirrorCall(deps);
+  const { opens = 0 } = await deps.transactor.read(call, async ({ tx }) => {
+    const last = await lastSighted(tx, repo, reference);
+    return { opens: last === undefined || last === digest ? 0 : await opensAt(tx, standIn, repo, last) };
+  });
+  if (opens <= call.nowMs) return "";
+  return `${standIn.registry} has a newer ${standIn.name}:${reference}, which is too young: opens at ${opensText(opens)}`;
+}
+
 /** The newest digest of a tag that is old enough. */
 export async function oldDigestOf(
   deps: AgeDeps,
@@ -70,8 +85,12 @@ export async function oldDigestOf(
 /** The error for what is too young. */
 export function tooYoung({ place: { standIn }, reference }: StandInRequest, opensMs: number): MoorageError {
   const image = `${standIn.name}${isDigest(reference) ? "@" : ":"}${reference}`;
-  const opens = new Date(opensMs).toISOString().replace(/\.\d+Z$/, "Z");
+  const opens = opensText(opensMs);
   return new MoorageError(Code.PermissionDenied, `Permission denied: ${image} is too young: opens at ${opens}`, {
     metadata: { reason: "COOLDOWN", opens },
   });
+}
+
+function opensText(opensMs: number): string {
+  return new Date(opensMs).toISOString().replace(/\.\d+Z$/, "Z");
 }
