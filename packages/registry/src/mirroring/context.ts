@@ -17,7 +17,14 @@ export interface MirrorDeps {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   config: Pick<
     Config,
-    "allowPrivateNetwork" | "dnsServers" | "maxManifestBytes" | "mirrorSliceMs" | "mirrorWorkers" | "workPollMs"
+    | "allowPrivateNetwork"
+    | "dnsServers"
+    | "freeTierTags"
+    | "maxManifestBytes"
+    | "mirrorSliceMs"
+    | "mirrorWorkers"
+    | "publicOrganization"
+    | "workPollMs"
   >;
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from "@moorage/kernel/config";
 import type { Call } from "@moorage/kernel/core/call";
+import { isSighted, sightedAbove } from "../upstreams/index.ts";
 
 /** The settings that make images readable without a log-in. */
 export type PublicSettings = Pick<Config, "publicOrganization" | "freeTierTags">;
@@ -17,7 +18,8 @@ const MAX_VISITED = 100_000;
 /**
  * Whether an anonymous caller may read the tag or digest in the repo: the repo is in the public organization, and the
  * tag is one of the free-tier tags, or the digest is one that a free-tier tag has ever pointed to, is referenced from
- * such a digest, or belongs to a referrer of one of these. Source: docs/contract.md, "Public organization".
+ * such a digest, or belongs to a referrer of one of these. What was seen so at a registry that a group stands for
+ * counts before it has been copied. Source: docs/contract.md, "Public organization".
  */
 export async function publicMay(
   call: Call,
@@ -77,7 +79,7 @@ async function wasFreeTier(call: Call, settings: PublicSettings, repo: string, d
     .where("tag", "in", settings.freeTierTags)
     .limit(1)
     .executeTakeFirst();
-  return found !== undefined;
+  return found !== undefined || (await isSighted(call.tx, repo, settings.freeTierTags, digests));
 }
 
 /** The manifests that refer to these digests, and the subjects of those that are referrers. */
@@ -95,5 +97,6 @@ async function parentsOf(call: Call, repo: string, digests: string[]): Promise<s
     .where("digest", "in", digests)
     .where("subject", "!=", "")
     .execute();
-  return [...needing.map(({ digest }) => digest), ...subjects.map(({ subject }) => subject)];
+  const seen = await sightedAbove(call.tx, repo, digests);
+  return [...needing.map(({ digest }) => digest), ...subjects.map(({ subject }) => subject), ...seen];
 }

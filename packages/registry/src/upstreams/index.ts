@@ -1,5 +1,6 @@
 // The registries that groups stand for.
 export { newestOld, noteSighting, opensAt } from "./age.ts";
+export { isSighted, lastSighted, sightedAbove } from "./sightings.ts";
 export { upstreamsArea } from "./area.ts";
 export { checkTimeOf, noteCheck, noteTagCheck, noteUpstream, type UpstreamNote } from "./commands.ts";
 export { credentialPlace } from "./credentials.ts";

@@ -6,9 +6,11 @@ import { storedGet } from "@moorage/kernel/aip/resource";
 import type { Call } from "@moorage/kernel/core/call";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { alreadyExists, invalidArgument } from "@moorage/kernel/errors";
+import type { Row } from "@moorage/kernel/store";
 import { groups } from "@moorage/platform/iam";
 import { credentialPlace, keepsCredential } from "./credentials.ts";
 import { checkUpstream } from "./fields.ts";
+import { whatStays } from "./remains.ts";
 import { registryUpstreams, UPSTREAM_LAYOUT, upstreamColumns } from "./resource.ts";
 
 const getUpstream = storedGet("registry_upstreams", UPSTREAM_LAYOUT);
@@ -74,9 +76,14 @@ export function registryUpstreamsService({
       return registryUpstreams.toMessage(await registryUpstreams.get(call.tx, uid));
     },
     async deleteRegistryUpstream(call, { uid }) {
-      await registryUpstreams.remove(call, await registryUpstreams.get(call.tx, uid));
-      await forgetOrigin(call, uid);
+      await endUpstream(call, await registryUpstreams.get(call.tx, uid));
       return {};
+    },
+    async detachRegistryUpstream(call, { uid }) {
+      const row = await registryUpstreams.get(call.tx, uid);
+      const stays = await whatStays(call, row);
+      await endUpstream(call, row);
+      return stays;
     },
   };
 }
@@ -92,8 +99,11 @@ async function requireNone(call: Call, group: string): Promise<void> {
   if (found !== undefined) throw alreadyExists(RegistryUpstreamSchema.typeName, found.registry);
 }
 
-/** What came from the upstream is the group's own from now on. */
-async function forgetOrigin({ tx }: Call, upstream: string): Promise<void> {
+/** Removes an upstream. What came from it is the group's own from now on. */
+async function endUpstream(call: Call, row: Row<"registry_upstreams">): Promise<void> {
+  const { tx } = call;
+  const { uid: upstream } = row;
+  await registryUpstreams.remove(call, row);
   const repos = tx.selectFrom("upstream_repos").select("repo").where("upstream", "=", upstream);
   for (const table of ["upstream_tags", "upstream_sightings", "upstream_digests"] as const)
     await tx.deleteFrom(table).where("repo", "in", repos).execute();

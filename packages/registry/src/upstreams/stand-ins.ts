@@ -103,7 +103,7 @@ function standInOf(row: Row<"registry_upstreams">, name: string): StandIn {
     username: row.username,
     credential: row.credential,
     disabled: row.disabled === 1,
-    tagTtlMs: durationMs(row.tag_ttl, HOUR_MS),
+    tagTtlMs: tagTtlMs(row),
     missingTtlMs: durationMs(row.missing_ttl, MINUTE_MS),
     cooldownMs: durationMs(row.cooldown, 0),
     allowedDigests: listOf(row.allowed_digests),
@@ -113,6 +113,11 @@ function standInOf(row: Row<"registry_upstreams">, name: string): StandIn {
     lastSuccessMs: row.last_success_time,
     isAllowed: isAllowed(row, name),
   };
+}
+
+/** For how many milliseconds a tag of the upstream is served without asking. */
+export function tagTtlMs({ tag_ttl }: Row<"registry_upstreams">): number {
+  return durationMs(tag_ttl, HOUR_MS);
 }
 
 function isAllowed({ allowed, denied }: Row<"registry_upstreams">, name: string): boolean {

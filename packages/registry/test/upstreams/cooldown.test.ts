@@ -54,8 +54,19 @@ test("a young digest waits, its tag answers the newest old one, and what belongs
   assert.equal(digestOf((await pull(`manifests/${child}`)).text), child);
 
   // A tag that moves every few days still comes, by what it was a week ago.
+  assert.equal((await pull("manifests/1")).headers.get("warning"), null);
   const two = hub.push("nginx", "1", "two");
-  assert.equal(digestOf((await pull("manifests/1")).text), one.digest);
+  // What has been looked up is an hour, or, here, a moment old.
+  for (const tagTtl of ["0s", "3600s"]) {
+    await here.api("PATCH", `/registry/v2/upstreams/${uid}`, { tagTtl });
+    const held = await pull("manifests/1");
+    assert.equal(digestOf(held.text), one.digest);
+    assert.match(
+      held.headers.get("warning") ?? "",
+      /^299 - "127\.0\.0\.1:\d+ has a newer nginx:1, which is too young: opens at \d{4}-\d\d-\d\dT[\d:]{8}Z"$/,
+    );
+  }
+  await here.api("PATCH", `/registry/v2/upstreams/${uid}`, { tagTtl: "0s" });
   assert.equal((await pull(`manifests/${two.digest}`)).status, 403);
   await age(5);
   const three = hub.push("nginx", "1", "three");
@@ -65,4 +76,5 @@ test("a young digest waits, its tag answers the newest old one, and what belongs
   assert.equal((await pull(`manifests/${three.digest}`)).status, 403);
   await age(8);
   await eventually(async () => digestOf((await pull("manifests/1")).text) === three.digest);
+  assert.equal((await pull("manifests/1")).headers.get("warning"), null);
 });

@@ -418,6 +418,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     updateMask: { paths: ["description"] },
   }));
   add(registries.deleteRegistryUpstream, async () => ({ uid: await registry() }));
+  add(registries.detachRegistryUpstream, async () => ({ uid: await registry() }));
   add(LibraryFindingsService.method.listLibraryFindings, () => everywhere);
   for (const method of OperationsService.methods.filter(({ name }) => !/^(?!Preview).*Feed$/.test(name)))
     add(method, () => ({}));

@@ -16,7 +16,7 @@ import {
 import type { StandIn } from "../../upstreams/index.ts";
 import { mirrorCall } from "../context.ts";
 import { UpstreamError } from "../errors.ts";
-import { noteSeen, tooYoung, tooYoungUntil } from "./cooldown.ts";
+import { newerWords, noteSeen, tooYoung, tooYoungUntil } from "./cooldown.ts";
 import type { UpstreamStates } from "./states.ts";
 import { type CheckDeps, type Checked, createChecks, fetchByDigest, keyOf } from "./tag-check.ts";
 
@@ -59,21 +59,23 @@ class Answers implements StandIns {
 
   async manifest(request: StandInRequest): Promise<StandInAnswer> {
     const answer = await (isDigest(request.reference) ? this.#digest(request) : this.#tag(request));
-    await this.#requireAge(request, answer);
-    return answer;
+    const newer = await this.#requireAge(request, answer);
+    return { ...answer, warning: [answer.warning, newer].filter((text) => text !== "").join("; ") };
   }
 
-  /** Throws PERMISSION_DENIED for what is too young. */
-  async #requireAge(request: StandInRequest, { manifest, repo }: StandInAnswer): Promise<void> {
+  /** What is to be said of a newer image that is too young. Throws PERMISSION_DENIED for what is too young itself. */
+  async #requireAge(request: StandInRequest, { manifest, repo }: StandInAnswer): Promise<string> {
     const { place, reference, held } = request;
     const { standIn } = place;
-    if (standIn.cooldownMs === 0 || manifest === undefined || repo === undefined) return;
+    if (manifest === undefined || repo === undefined) return "";
     const { deps } = this.#context;
     const stored = manifest === "held" ? undefined : manifest;
-    const aged = { standIn, repo, digest: stored?.digest ?? held?.digest ?? "", reference, stored };
+    const digest = stored?.digest ?? held?.digest ?? "";
+    const aged = { standIn, repo, path: place.path, digest, reference, stored };
     if (stored !== undefined && isDigest(reference)) await noteSeen(deps, aged);
     const opensMs = await tooYoungUntil(deps, aged);
     if (opensMs !== undefined) throw tooYoung(request, opensMs);
+    return await newerWords(deps, aged);
   }
 
   async #digest(request: StandInRequest): Promise<StandInAnswer> {

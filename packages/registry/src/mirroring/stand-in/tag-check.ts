@@ -86,7 +86,7 @@ async function checkAged(
   const { standIn } = place;
   const repo = await repoOf(context, request);
   if (repo === undefined) return { kind: "missing" };
-  await noteSeen(deps, { standIn, repo, digest, reference });
+  await noteSeen(deps, { standIn, repo, path: place.path, digest, reference });
   const opensMs = await tooYoungUntil(deps, { standIn, repo, digest, reference });
   const wanted = opensMs === undefined ? digest : await oldDigestOf(deps, standIn, repo, reference);
   if (held !== undefined && (wanted ?? held.digest) === held.digest) {
@@ -126,7 +126,7 @@ async function kept(context: CheckDeps, request: StandInRequest, stored: StoredM
   const { standIn } = place;
   const repo = await repoOf(context, request);
   if (repo === undefined) return { kind: "missing" };
-  await noteSeen(deps, { standIn, repo, digest: stored.digest, reference, stored });
+  await noteSeen(deps, { standIn, repo, path: place.path, digest: stored.digest, reference, stored });
   copies.add(clients.source(standIn, repo), reference, stored, held?.digest ?? "");
   return { kind: "new", stored, repo };
 }

@@ -50,6 +50,7 @@ const BODIES: Readonly<Record<string, object>> = {
   "QuotasService.CreateQuota": { bytes: "10737418240", softPercent: 80 },
   "RegistryUpstreamsService.CreateRegistryUpstream": { registry: "docker.io", denied: ["*/xmrig"] },
   "RegistryUpstreamsService.UpdateRegistryUpstream": { allowed: ["library/*"] },
+  "RegistryUpstreamsService.DetachRegistryUpstream": {},
   "QuotasService.UpdateQuota": { bytes: "21474836480" },
   "TermsService.AcceptTerms": { documentIds: ["privacy"] },
   "ReposService.CreateRepo": REPO,
