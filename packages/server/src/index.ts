@@ -11,11 +11,14 @@ export {
   SETTINGS,
 } from "@moorage/kernel/config";
 export {
+  type Adopter,
+  type AdoptedFile,
   backupInstallation,
   type BackupManifest,
   type Check,
   checkInstallation,
   collectInstallation,
+  type ContentFile,
   examineBucket,
   examineDatabase,
   examineMail,
@@ -37,6 +40,7 @@ export {
   type Progress,
   type Report,
   restoreInstallation,
+  withAdopter,
   withFeeds,
 } from "./admin/index.ts";
 export { type Closed, type CloseOptions, endOnSignals } from "./boot/end.ts";

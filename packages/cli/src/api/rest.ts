@@ -14,6 +14,9 @@ import { withRetries } from "./retry.ts";
 export { ApiFailure, type Json, type JsonObject } from "./failure.ts";
 export type { ListOptions, Query } from "./paging.ts";
 
+// Tokens for the registry hold some minutes: long pushes outlive them.
+const REGISTRY_TOKEN_MS = 120_000;
+
 /** The HTTP verbs of the API. */
 export type Verb = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
@@ -151,7 +154,7 @@ async function jsonOf(response: Response, signal: AbortSignal): Promise<JsonObje
   }
 }
 
-/** The URL of the server's registry and a token for it, asked for once. */
+/** The URL of the server's registry and a token for it, asked for again before it ends. */
 function registryOf(
   origin: Origin,
   platform: () => { url: string; token: string },
@@ -172,5 +175,10 @@ function registryOf(
     const { endpointsOf, tradeToken } = await import("../oauth.ts");
     return { url: place, token: await tradeToken((await endpointsOf(url)).token, token, host) };
   };
-  return () => (asked ??= ask());
+  let askedMs = 0;
+  return () => {
+    const nowMs = performance.now();
+    if (asked === undefined || nowMs - askedMs > REGISTRY_TOKEN_MS) [asked, askedMs] = [ask(), nowMs];
+    return asked;
+  };
 }

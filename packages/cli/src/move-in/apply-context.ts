@@ -3,7 +3,9 @@ import type { RestClient } from "../api/rest.ts";
 import { ApiFailure } from "../api/failure.ts";
 import { lineOf } from "../command/failure.ts";
 import type { Credentials } from "./authorization.ts";
+import type { FolderContents } from "./folder-adoption.ts";
 import type { Here } from "./here.ts";
+import { ItemFailure } from "./item-failure.ts";
 import type { Plan, PlanItem } from "./plan.ts";
 import type { Results } from "./results.ts";
 
@@ -17,6 +19,8 @@ export interface Applying {
   pull: Credentials;
   /** Whether the tags' histories come, too. */
   history: boolean;
+  /** Where content is on this machine; undefined when the server fetches all of it. */
+  contents: FolderContents | undefined;
 }
 
 /** A repo of a plan with its tags, none of which cannot come. */
@@ -49,7 +53,8 @@ export async function forItem<T>(results: Results, item: PlanItem, work: () => P
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.httpStatus === 401) throw error;
+    const isOfItem = error instanceof ItemFailure || (error instanceof ApiFailure && error.httpStatus !== 401);
+    if (!isOfItem) throw error;
     results.fail(item, lineOf(error));
     return undefined;
   }

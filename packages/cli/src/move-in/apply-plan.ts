@@ -1,5 +1,6 @@
 // Applies a plan: groups, repos, histories, then content; the same again goes on where it was.
 import { textIn } from "../api/json-fields.ts";
+import { moveFolderRepo } from "./apply-folder.ts";
 import { applyPolicies } from "./apply-policies.ts";
 import { applyRobots } from "./apply-robots.ts";
 import { applyGroups, applyRepo } from "./apply-repos.ts";
@@ -33,8 +34,12 @@ export async function applyPlan(applying: Applying, { policies, secrets }: Wante
 }
 
 async function moveRepo(applying: Applying, planned: PlannedRepo): Promise<void> {
-  const { rest, results } = applying;
+  const { rest, results, contents } = applying;
   const { item, tags } = planned;
+  if (applying.plan.kind === "distribution") {
+    if (contents === undefined) throw new Error("a plan of a folder is applied without it");
+    return await moveFolderRepo(applying, planned, contents);
+  }
   const applied = await applyRepo(applying, planned);
   if (applied === undefined) {
     // Tags that are not said of by now are only a past, of a repo that has come.

@@ -56,13 +56,16 @@ export async function applyRepo(
       return undefined;
     }
     const withMoves = applying.history && repo.tags.some(({ moves = [] }) => moves.length > 0);
-    const made = found ?? (await createRepo(applying, item, syncConfigOf(applying, own, withMoves)));
+    const waits = withMoves || applying.contents !== undefined;
+    const made = found ?? (await createRepo(applying, item, syncConfigOf(applying, own, waits)));
     if (made === undefined) return undefined;
     const isNew = found === undefined;
-    if (withMoves) {
-      if (!isNew && follows === "") await follow(applying, made, syncConfigOf(applying, own, true));
-      await importMoves(applying, made, repo, own);
-    }
+    if (waits && !isNew && follows === "") await follow(applying, made, syncConfigOf(applying, own, true));
+    await applying.contents?.bring(
+      made.uid,
+      repo.tags.flatMap((tag) => digestsOf(applying, tag)),
+    );
+    if (withMoves) await importMoves(applying, made, repo, own);
     const isChanged = await follow(applying, made, syncConfigOf(applying, own, false));
     results.add(item, isNew || isChanged ? "done" : "same");
     return { repo: made, isChanged: isNew || isChanged };
@@ -86,10 +89,11 @@ export function isOurs(reason: string): boolean {
   return reason === "" || reason === "mirror" || reason === "import";
 }
 
-async function createRepo(
+/** Makes the repo of an item. Undefined when the group above it is not there: then it failed. */
+export async function createRepo(
   { rest, here, results }: Applying,
   item: PlanItem,
-  syncConfig: JsonObject,
+  syncConfig?: JsonObject,
 ): Promise<RepoHere | undefined> {
   const cut = item.target.lastIndexOf("/");
   const parent = here.groups.get(item.target.slice(0, cut));
@@ -97,7 +101,7 @@ async function createRepo(
     results.add(item, "failed", "the group above it is not there");
     return undefined;
   }
-  const body = { name: item.target.slice(cut + 1), syncConfig };
+  const body = { name: item.target.slice(cut + 1), ...(syncConfig !== undefined && { syncConfig }) };
   const made = await rest.call("POST", `/registry/v2/repos/${parent}`, { body });
   const repo = { uid: textIn(made, "uid"), sync: objectIn(made, "syncConfig") };
   here.repos.set(item.target, repo);
@@ -137,8 +141,14 @@ function defaultOf(value: unknown): unknown {
   return typeof value === "boolean" ? false : "";
 }
 
+/** What a tag points to, and with its history what it pointed to before. */
+export function digestsOf({ history }: Pick<Applying, "history">, { digest = "", moves = [] }: PlanItem): string[] {
+  const past = history ? moves.map((move) => move.digest) : [];
+  return [...new Set([digest, ...past])].filter((each) => each !== "");
+}
+
 /** Imports what the plan says of when tags moved. A tag that is refused ends no other. */
-async function importMoves(
+export async function importMoves(
   { rest, results }: Applying,
   { uid }: RepoHere,
   { tags }: PlannedRepo,

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
 import { addOutputOptions } from "../output/output.ts";
+import { addSettings, type FlagValues, namesPlace } from "../settings.ts";
 import { repeatable } from "../tasks/options.ts";
 import type { MoveInFlags } from "./flags.ts";
 
@@ -10,10 +11,10 @@ export function addImportFrom(program: Command): void {
   const command = program
     .command("import-from")
     .description(
-      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where. Of Harbor robots, rules of immutable tags and quotas come, too; members and other rules are not read. Neither are others by their own APIs: a folder of distribution, gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, verdaccio, devpi",
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked. Of Harbor robots, rules of immutable tags and quotas come, too; members and other rules are not read. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, verdaccio, devpi",
     )
-    .argument("<kind>", "what it is: oci, harbor or quay")
-    .argument("<address>", "where it is, as registry.example.com or http://127.0.0.1:5000")
+    .argument("<kind>", "what it is: oci, harbor, quay or distribution")
+    .argument("<address>", "where it is, as registry.example.com or http://127.0.0.1:5000; of distribution its folder")
     .option("--into <group>", "the group that everything goes below, by its path")
     .option("--plan <file>", "write what would come to this file, and change nothing")
     .option("--names <file>", "with --plan: the repositories, one a line, where the registry does not list them")
@@ -28,9 +29,17 @@ export function addImportFrom(program: Command): void {
     .option("--secrets <file>", "with --apply, for harbor: make tokens for robots; their passwords go to this new file")
     .option("--pull-username <name>", "with --apply: whom the server pulls the content as; anybody unless given")
     .option("--pull-password-file <file>", "with --apply: a file with the password for that")
+    .option(
+      "--blobs-from <folder>",
+      "with --apply, on the server's machine: link content that this folder of the registry has, and fetch the rest",
+    )
     .option("--finish", "with --apply: then end the following; what was not copied whole goes on");
-  addOutputOptions(addServerOptions(command)).action(async (kind: string, address: string, flags: MoveInFlags) => {
+  // Settings have --data-dir.
+  addServerOptions(command, ["context", "url", "token", "timeout", "debug"]);
+  addOutputOptions(command);
+  const configOf = addSettings(command, namesPlace);
+  command.action(async (kind: string, address: string, flags: MoveInFlags & FlagValues) => {
     const { moveIn } = await import("./run.ts");
-    process.exitCode = await moveIn(kind, address, flags);
+    process.exitCode = await moveIn(kind, address, flags, () => configOf(flags));
   });
 }

@@ -1,6 +1,5 @@
 // How much content comes: each digest once, whatever names it.
-import type { SourceClient } from "./client.ts";
-import { type Descriptor, readManifest, referrersOf } from "./registry-reader.ts";
+import type { Descriptor, ManifestReader } from "./registry-reader.ts";
 import { SourceError } from "./source-error.ts";
 
 /** Adds up content. */
@@ -18,7 +17,7 @@ export interface ContentSizes {
 const MAX_COUNTED = 2_000_000;
 const MAX_DEPTH = 8;
 
-export function openContentSizes(client: SourceClient): ContentSizes {
+export function openContentSizes(reader: ManifestReader): ContentSizes {
   const sizes = new Map<string, number>();
   let total = 0;
   let isAtLeast = false;
@@ -36,7 +35,7 @@ export function openContentSizes(client: SourceClient): ContentSizes {
   const addManifest = async (repo: string, digest: string, depth: number): Promise<void> => {
     if (sizes.has(digest)) return;
     if (depth > MAX_DEPTH) throw new SourceError(`manifests are nested more than ${MAX_DEPTH} levels deep`);
-    const { size, names } = await readManifest(client, repo, digest);
+    const { size, names } = await reader.manifest(repo, digest);
     if (!note(digest, size)) return;
     for (const each of names) if (!each.isManifest) note(each.digest, each.size);
     for (const each of names) if (each.isManifest) await addChild(repo, each, depth + 1);
@@ -53,7 +52,7 @@ export function openContentSizes(client: SourceClient): ContentSizes {
   };
   const addReferrers = async (repo: string, digest: string, depth: number): Promise<void> => {
     if (!hasReferrers) return;
-    const found = await referrersOf(client, repo, digest);
+    const found = await reader.referrers(repo, digest);
     if (found === undefined) hasReferrers = false;
     for (const each of found ?? []) await addChild(repo, each, depth);
   };

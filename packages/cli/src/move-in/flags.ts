@@ -15,6 +15,7 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
   history?: boolean;
   names?: string;
   namespace?: string[];
+  blobsFrom?: string;
   username?: string;
   passwordFile?: string;
   pullUsername?: string;
@@ -22,12 +23,11 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
 }
 
 /** The kinds of registries that this command reads. */
-const KINDS = ["oci", "harbor", "quay"] as const;
+const KINDS = ["oci", "harbor", "quay", "distribution"] as const;
 export type SourceKind = (typeof KINDS)[number];
 
 // Others that people come from, with the way there is for them.
 const NOT_BUILT: Readonly<Record<string, string>> = {
-  distribution: "from the running registry, as oci",
   gitlab: "as oci, with --names",
   ghcr: "as oci, with --names",
   hub: "as oci, with --names",
@@ -55,8 +55,11 @@ export function kindOf(text: string): SourceKind {
 /** Throws a UsageFailure for flags that do not go together. */
 export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
   const { into, plan, apply, finish, history, names, namespace } = flags;
-  if (names !== undefined && kind !== "oci") throw new UsageFailure(`--names: is for oci; ${kind} takes --namespace`);
-  if (namespace !== undefined && kind === "oci") throw new UsageFailure("--namespace: is for harbor and quay");
+  const hasNamespaces = kind === "harbor" || kind === "quay";
+  if (names !== undefined && hasNamespaces) throw new UsageFailure(`--names: is for oci; ${kind} takes --namespace`);
+  if (namespace !== undefined && !hasNamespaces) throw new UsageFailure("--namespace: is for harbor and quay");
+  if (kind === "distribution") checkFolderFlags(flags);
+  checkBlobsFrom(kind, flags);
   if (namespace !== undefined && plan === undefined) throw new UsageFailure("--namespace: goes with --plan");
   if (namespace === undefined && kind === "quay" && plan !== undefined)
     throw new UsageFailure("--namespace: name the organizations to read; quay lists none by itself");
@@ -83,6 +86,31 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
     [flags.pullUsername, flags.pullPasswordFile, "--pull-username and --pull-password-file"],
   ])
     if ((one === undefined) !== (other === undefined)) throw new UsageFailure(`${text} go together`);
+}
+
+/** A folder has no password, and nothing follows it. */
+function checkFolderFlags(flags: MoveInFlags): void {
+  const wrong = (
+    [
+      ["--username", flags.username],
+      ["--pull-username", flags.pullUsername],
+      ["--finish", flags.finish],
+    ] as const
+  ).find(([, value]) => value !== undefined);
+  if (wrong !== undefined) throw new UsageFailure(`${wrong[0]}: a folder is read as it is; nothing follows it`);
+}
+
+function checkBlobsFrom(kind: SourceKind, { blobsFrom, apply }: MoveInFlags): void {
+  if (blobsFrom === undefined) return;
+  if (apply === undefined) throw new UsageFailure("--blobs-from: goes with --apply; a plan only reads");
+  if (kind === "distribution") throw new UsageFailure("--blobs-from: the folder is named already");
+  requireNoBucket(blobsFrom);
+}
+
+/** Throws a UsageFailure for a bucket, which is not read. */
+export function requireNoBucket(place: string): void {
+  if (/^[a-z0-9]+:\/\//i.test(place))
+    throw new UsageFailure(`${place}: only folders of this machine are read, and no bucket; it comes as oci`);
 }
 
 /** The user name of a flag and the password in a file. Throws a UsageFailure. */

@@ -6,6 +6,7 @@ import type { OutputFlags } from "../output/output.ts";
 import { bytesText } from "../output/sizes.ts";
 import { printReport } from "../tasks/report.ts";
 import { ACTIONS, countsOf, type ItemKind, type Plan } from "./plan.ts";
+import type { BroughtBytes } from "./folder-adoption.ts";
 import { OUTCOMES, type Results } from "./results.ts";
 
 // What is named one by one; the plan's file has the rest.
@@ -63,7 +64,7 @@ export async function printPlan(plan: Plan, file: string, flags: OutputFlags): P
 
 /** Prints what came of a plan, and what failed. */
 export async function printResults(
-  { applied, finished }: { applied: Results; finished?: Results },
+  { applied, finished, brought }: { applied: Results; finished?: Results; brought?: BroughtBytes },
   flags: OutputFlags,
 ): Promise<void> {
   const failed = [...applied.of("failed"), ...(finished?.of("failed") ?? [])];
@@ -74,6 +75,7 @@ export async function printResults(
     counts,
     failed: of(failed),
     kept: of(kept),
+    ...(brought !== undefined && { brought: { ...brought } }),
     ...(finished !== undefined && { finished: finished.of("done").length }),
   };
   await printReport(
@@ -90,10 +92,21 @@ export async function printResults(
         const ended = finished === undefined ? [] : ["", `${finished.of("done").length} repos follow no longer`];
         return [
           await table(countColumns(OUTCOMES), counts),
+          ...(brought === undefined ? [] : [`${wrap(broughtText(brought))}\n`]),
           [...part("failed", "red", failed), ...part("kept as they are here", "yellow", kept), ...ended, ""].join("\n"),
         ].join("");
       },
     },
     flags,
   );
+}
+
+function broughtText({ linked, copied, here, absent }: BroughtBytes): string {
+  const parts = [
+    `${bytesText(linked)} by links, which take no space`,
+    `${bytesText(copied)} copied, which take it twice`,
+    `${bytesText(here)} here before`,
+    ...(absent === 0 ? [] : [`${absent} manifests and blobs that the folder does not have whole`]),
+  ];
+  return `content of the folder: ${parts.join("; ")}`;
 }

@@ -1,3 +1,4 @@
+import type { Config } from "@moorage/server";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import { openSession, type Session } from "../tasks/session.ts";
@@ -5,9 +6,21 @@ import { withProgress } from "../terminal/progress.ts";
 import { originOfAddress } from "./address.ts";
 import { applyPlan, finishPlan } from "./apply-plan.ts";
 import type { Applying } from "./apply-context.ts";
-import { openSource, type SourceClient } from "./client.ts";
+import { openSource } from "./client.ts";
 import { openContentSizes } from "./content-sizes.ts";
-import { checkFlags, credentialsOf, kindOf, type MoveInFlags, namesOf, type SourceKind } from "./flags.ts";
+import {
+  checkFlags,
+  credentialsOf,
+  kindOf,
+  type MoveInFlags,
+  namesOf,
+  requireNoBucket,
+  type SourceKind,
+} from "./flags.ts";
+import { type BroughtBytes, type FolderContents, openFolderContents } from "./folder-adoption.ts";
+import { openFolderReader } from "./folder-content.ts";
+import { openFolderFiles } from "./folder-files.ts";
+import { folderSource } from "./folder-source.ts";
 import { harborSource } from "./harbor-source.ts";
 import { readHere } from "./here.ts";
 import { makePlan } from "./make-plan.ts";
@@ -16,56 +29,89 @@ import { ociSource } from "./oci-source.ts";
 import type { Plan } from "./plan.ts";
 import { readPlan, writePlan } from "./plan-file.ts";
 import { quaySource } from "./quay-source.ts";
+import { type ManifestReader, manifestReader } from "./registry-reader.ts";
 import { printPlan, printResults } from "./reports.ts";
 import { openSecretsFile } from "./secrets-file.ts";
 import { Results } from "./results.ts";
 
 const INTERRUPTED = "the same command again goes on; what the server copies by now goes on by itself";
 
-/** Makes or applies a plan, as the flags say. Answers the exit code: 9 when some items failed. */
-export async function moveIn(kindText: string, address: string, flags: MoveInFlags): Promise<number> {
+/**
+ * Makes or applies a plan, as the flags say. `configOf`: the settings of the installation on this machine, which
+ * content is linked into. Answers the exit code: 9 when some items failed.
+ */
+export async function moveIn(
+  kindText: string,
+  address: string,
+  flags: MoveInFlags,
+  configOf: () => Promise<Config>,
+): Promise<number> {
   const kind = kindOf(kindText);
   checkFlags(kind, flags);
-  const origin = originOfAddress(address);
+  const origin = kind === "distribution" ? await rootOf(address) : originOfAddress(address);
   const into = (flags.into ?? "").replace(/\/$/, "");
   if (flags.plan !== undefined) return plan({ kind, origin, into, file: flags.plan }, flags);
-  return apply({ kind, origin, into, file: flags.apply ?? "" }, flags);
+  const folder = kind === "distribution" ? origin : flags.blobsFrom;
+  return apply({ kind, origin, into, file: flags.apply ?? "" }, flags, (work) =>
+    folder === undefined ? work(undefined) : withContents(folder, configOf, work),
+  );
 }
 
-function sourceOf(
-  kind: SourceKind,
-  client: SourceClient,
-  { names, namespaces }: { names: string[] | undefined; namespaces: string[] | undefined },
-): Source {
-  if (kind === "harbor") return harborSource(client, namespaces);
-  if (kind === "quay") return quaySource(client, namespaces ?? [], Date.now());
-  return ociSource(client, names);
+async function rootOf(folder: string): Promise<string> {
+  requireNoBucket(folder);
+  return (await openFolderFiles(folder)).root;
+}
+
+/** Works with the content of a folder, for the installation on this machine. */
+async function withContents<T>(
+  folder: string,
+  configOf: () => Promise<Config>,
+  work: (contents: FolderContents) => Promise<T>,
+): Promise<T> {
+  const reader = openFolderReader(await openFolderFiles(folder));
+  const [{ withAdopter }, config] = [await import("@moorage/server"), await configOf()];
+  return await withAdopter(config, (adopter) => work(openFolderContents(reader, adopter)));
+}
+
+/** What a plan is read from. */
+async function openReading(
+  { kind, origin }: Task,
+  flags: MoveInFlags,
+): Promise<{ source: Source; manifests: ManifestReader }> {
+  const names = await namesOf(flags.names);
+  if (kind === "distribution") {
+    const files = await openFolderFiles(origin);
+    const manifests = openFolderReader(files);
+    return { source: folderSource(files, manifests, { names, nowMs: Date.now() }), manifests };
+  }
+  const client = openSource(origin, await credentialsOf(flags.username, flags.passwordFile, "--password-file"));
+  const manifests = manifestReader(client);
+  if (kind === "harbor") return { source: harborSource(client, flags.namespace), manifests };
+  if (kind === "quay") return { source: quaySource(client, flags.namespace ?? [], Date.now()), manifests };
+  return { source: ociSource(client, names), manifests };
 }
 
 /** What both steps are about. */
 interface Task {
   kind: SourceKind;
-  /** Scheme, host and port of the registry. */
+  /** Scheme, host and port of the registry, or its folder. */
   origin: string;
   into: string;
   file: string;
 }
 
-async function plan({ kind, origin, into, file }: Task, flags: MoveInFlags): Promise<number> {
-  const [credentials, names] = [
-    await credentialsOf(flags.username, flags.passwordFile, "--password-file"),
-    await namesOf(flags.names),
-  ];
+async function plan(task: Task, flags: MoveInFlags): Promise<number> {
+  const { kind, origin, into, file } = task;
+  const { source, manifests } = await openReading(task, flags);
   const session = await openSession(flags);
   const here = await hereOf(session, into);
-  const client = openSource(origin, credentials);
   const made = await withProgress("no plan was written", (report) =>
     makePlan({
       kind,
       address: origin,
       into,
-      source: sourceOf(kind, client, { names, namespaces: flags.namespace }),
-      sizes: openContentSizes(client),
+      source,
+      sizes: openContentSizes(manifests),
       rest: session.rest,
       here,
       note: (done, total) => report.progress({ step: "read", done, total, unit: "repos" }),
@@ -76,7 +122,14 @@ async function plan({ kind, origin, into, file }: Task, flags: MoveInFlags): Pro
   return EXIT.ok;
 }
 
-async function apply({ kind, origin, into, file }: Task, flags: MoveInFlags): Promise<number> {
+/** Does something with content of this machine, if there is any. */
+type WithContents = <T>(work: (contents: FolderContents | undefined) => Promise<T>) => Promise<T>;
+
+async function apply(
+  { kind, origin, into, file }: Task,
+  flags: MoveInFlags,
+  withContent: WithContents,
+): Promise<number> {
   const plan = await readPlan(file);
   requireSame(plan, { kind, origin, into, file });
   if (flags.history === true && !plan.history)
@@ -86,24 +139,27 @@ async function apply({ kind, origin, into, file }: Task, flags: MoveInFlags): Pr
   const here = await hereOf(session, into);
   const base = { plan, rest: session.rest, here, pull, history: flags.history === true };
   const secrets = flags.secrets === undefined ? undefined : await openSecretsFile(flags.secrets);
-  const applying: Applying = { ...base, results: new Results() };
-  const finishing: Applying = { ...base, results: new Results() };
+  const [applied, finished] = [new Results(), new Results()];
+  let brought: BroughtBytes | undefined;
   try {
-    await withProgress(INTERRUPTED, async (report) => {
-      await applyPlan(applying, { policies: flags.policies === true, secrets }, (done, total) =>
-        report.progress({ step: "copy", done, total, unit: "repos" }),
-      );
-      if (flags.finish !== true) return;
-      await finishPlan(finishing, (done, total) => report.progress({ step: "finish", done, total, unit: "repos" }));
+    await withContent(async (contents) => {
+      brought = contents?.brought;
+      const applying: Applying = { ...base, contents, results: applied };
+      await withProgress(INTERRUPTED, async (report) => {
+        await applyPlan(applying, { policies: flags.policies === true, secrets }, (done, total) =>
+          report.progress({ step: "copy", done, total, unit: "repos" }),
+        );
+        if (flags.finish !== true) return;
+        const note = (done: number, total: number): void =>
+          report.progress({ step: "finish", done, total, unit: "repos" });
+        await finishPlan({ ...applying, results: finished }, note);
+      });
     });
   } finally {
     await secrets?.close();
   }
-  await printResults(
-    { applied: applying.results, ...(flags.finish === true && { finished: finishing.results }) },
-    flags,
-  );
-  const failed = [applying, finishing].some(({ results }) => results.of("failed").length > 0);
+  await printResults({ applied, ...(flags.finish === true && { finished }), ...(brought && { brought }) }, flags);
+  const failed = [applied, finished].some((results) => results.of("failed").length > 0);
   return failed ? EXIT.someFailed : EXIT.ok;
 }
 

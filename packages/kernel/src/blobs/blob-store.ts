@@ -58,6 +58,11 @@ export interface StoredBlob {
   generation: string;
 }
 
+/** A blob that was a file: it has one inode with it now, shares its blocks, or is a copy. */
+export interface AdoptedBlob extends StoredBlob {
+  how: "link" | "clone" | "copy";
+}
+
 /** An upload, and the time of its last bytes in milliseconds since 1970. */
 export interface ListedUpload {
   id: string;
@@ -116,6 +121,13 @@ export interface BlobStore {
    * record, of which a part may be missing.
    */
   store(source: ByteSource, digest: string, options?: StoreOptions): Promise<StoredBlob>;
+  /**
+   * Makes a blob of a file of this machine with so many bytes, durably, under a new generation: by a hard link where
+   * that can be, else by shared blocks, else by a copy. The file is only read, also later. INVALID_ARGUMENT on `file`
+   * when it is none, cannot be read, has another size or changes meanwhile, on `digest` when its content has another
+   * one; nothing stays then.
+   */
+  adopt(file: string, blob: { digest: string; size: number }): Promise<AdoptedBlob>;
   /**
    * The size of the stored content; undefined when it is missing. Files are looked at each time; S3 is asked at most
    * once in half a minute, unless `fresh`.

@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { Code, MoorageError } from "../errors.ts";
 import { filesystemErrors } from "./filesystem-errors.ts";
+import { FilesystemAdoption } from "./filesystem-adoption.ts";
 import { createFolders, filesystemLayout } from "./filesystem-layout.ts";
 import { listBlobs, listUploads } from "./filesystem-lists.ts";
 import { spaceIn } from "./filesystem-targets.ts";
@@ -28,6 +29,7 @@ export async function openFilesystemBlobs(
   const requireSpace = spaceIn(layout, reserve);
   const uploads = new FilesystemUploads(layout, requireSpace, withErrors);
   const wholes = new FilesystemWholes(layout, requireSpace, withErrors);
+  const adoption = new FilesystemAdoption(layout, wholes, withErrors);
   return verified({
     requireSpace: () => withErrors("Upload", "", requireSpace),
     startUpload: (id) => uploads.start(id),
@@ -36,6 +38,7 @@ export async function openFilesystemBlobs(
     finish: (id, expectedDigest) => uploads.finish(id, expectedDigest),
     storeWhole: (content, digest) => wholes.storeWhole(content, digest),
     store: (source, digest, options) => wholes.store(source, digest, options),
+    adopt: (file, blob) => adoption.adopt(file, blob),
     // Looking at a file takes some microseconds.
     contentSize: (digest, generation) =>
       withErrors("Blob", digest, () => statSync(layout.blob(digest, generation).path).size).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 export {
+  type AdoptedBlob,
   type Appended,
   type BlobStore,
   type ByteRange,

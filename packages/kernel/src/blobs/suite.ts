@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { Code, MoorageError } from "../errors.ts";
 import { type BlobStore, type DigestAlgorithm, SMALL_BLOB_BYTES, type StoredBlob } from "./blob-store.ts";
@@ -46,6 +49,30 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     }
     assert.equal(new Set(blobs.map(([{ generation }]) => generation)).size, blobs.length);
     await assert.rejects(store.storeWhole(Buffer.alloc(1), "sha256:../../x"), isCode(Code.NotFound));
+  });
+
+  test(`${name}: a file becomes a blob, and stays as it is; one with other content does not`, async (t) => {
+    const { store, reopen } = await engine.open();
+    const folder = await mkdtemp(join(tmpdir(), "moorage-file-"));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    for (const size of [0, 1, SMALL_BLOB_BYTES + 1, 3 * MIB + 17]) {
+      const content = randomBytes(size);
+      const file = join(folder, String(size));
+      await writeFile(file, content);
+      const wrong = { digest: digestOf(Buffer.from("other")), size };
+      await assert.rejects(store.adopt(file, wrong), isCode(Code.InvalidArgument));
+      await assert.rejects(store.adopt(file, { ...wrong, size: size + 1 }), isCode(Code.InvalidArgument));
+      const { digest, generation } = await store.adopt(file, { digest: digestOf(content), size });
+      assert.equal(await store.contentSize(digest, generation), size);
+      const received: Buffer[] = [];
+      await (
+        await reopen()
+      ).readAll({ digest, generation, size }, async (chunk) => void received.push(Buffer.from(chunk)));
+      assert.deepEqual(Buffer.concat(received), content);
+      await store.remove(digest, generation);
+      assert.deepEqual(await readFile(file), content);
+    }
+    for await (const left of store.listBlobs()) assert.fail(`${left.digest} was left behind`);
   });
 
   test(`${name}: a blob that comes whole is stored, whether its length is announced or not`, async () => {

@@ -1,10 +1,11 @@
 import { createHash, type Hash, hash as hashOf } from "node:crypto";
 import { Code, invalidArgument, MoorageError } from "../errors.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
+import { copyFileInto } from "./content-file.ts";
 import { algorithmOf } from "./hash-state.ts";
 
-/** A store whose reads are not verified. */
-export type UnverifiedStore = Omit<BlobStore, "readAll">;
+/** A store whose reads are not verified. One that does not adopt files stores copies of them. */
+export type UnverifiedStore = Omit<BlobStore, "readAll" | "adopt"> & Partial<Pick<BlobStore, "adopt">>;
 
 /** Content is not what its digest says. */
 export function damaged(digest: string, how: string, cause?: unknown): MoorageError {
@@ -23,6 +24,7 @@ export function requireDigest(content: Buffer | Hash, digest: string): void {
 export function verified(store: UnverifiedStore): BlobStore {
   return {
     ...store,
+    adopt: store.adopt ?? ((file, blob) => copyFileInto(store, file, blob)),
     async readWhole(digest, generation) {
       const content = await store.readWhole(digest, generation);
       if (isRight(content, digest)) return content;

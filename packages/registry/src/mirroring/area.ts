@@ -3,12 +3,13 @@ import { mirrorCommands } from "./commands.ts";
 import { belowRepo, resealMirrors } from "./rows.ts";
 import { MIRRORING_TABLES } from "./tables.ts";
 import { mirrorMetrics } from "./metrics.ts";
+import { linkSharedBlob } from "./shared-content.ts";
 
 export const mirroringArea: Area = {
   name: "mirroring",
   tables: MIRRORING_TABLES,
   below: { repo: belowRepo },
   reseal: resealMirrors,
-  commands: mirrorCommands,
+  commands: [...mirrorCommands, linkSharedBlob],
   metrics: [mirrorMetrics],
 };

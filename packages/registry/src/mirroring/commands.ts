@@ -261,7 +261,7 @@ async function isKept(call: Call, { repo, sync, upstream }: MirrorPlace, tag: st
 }
 
 /** Throws ABORTED when the repo's source has changed, or the run no longer holds the repo. */
-async function requirePlace(call: Call, { repo, sync, holder, upstream }: MirrorPlace): Promise<void> {
+export async function requirePlace(call: Call, { repo, sync, holder, upstream }: MirrorPlace): Promise<void> {
   if (upstream !== undefined) {
     if (await isOrigin(call.tx, repo, upstream)) return;
     throw new MoorageError(Code.Aborted, "Aborted: the group no longer stands for the registry");

@@ -2,12 +2,14 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ByteSink, StoredBlob } from "@moorage/kernel/blobs";
 import { Code, MoorageError } from "@moorage/kernel/errors";
+import { organizationOf } from "@moorage/kernel/lib/uid";
 import { algorithmOf, settleCopy } from "../oci/index.ts";
 import type { MirrorPlace } from "./commands.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { waitBefore } from "./request.ts";
 import type { BlobStream } from "./source-blobs.ts";
 import type { Upstream } from "./registry-client.ts";
+import { linkShared, originOf } from "./shared-content.ts";
 import { quotaOfError } from "../registry/index.ts";
 import { asUpstreamError, UpstreamError } from "./errors.ts";
 import { keepCopiedBlob } from "./commands.ts";
@@ -43,12 +45,28 @@ const MAX_ATTEMPTS = 50;
 
 export function createDownloads(deps: Pick<MirrorDeps, "transactor" | "blobs" | "clock" | "metrics">): Downloads {
   const underWay = new Map<string, Promise<boolean>>();
+  // By what is fetched from where: the other repos that need it wait for the first, and link it then.
+  const byContent = new Map<string, Promise<unknown>>();
+  const start = async (wanted: Wanted): Promise<boolean> => {
+    const origin = originOf(wanted.place);
+    // A client that waits for the bytes gets its own.
+    if (origin === "" || wanted.begin !== undefined) return await download(deps, wanted);
+    const key = `${organizationOf(wanted.place.repo)} ${origin} ${wanted.digest}`;
+    const first = byContent.get(key);
+    if (first !== undefined) {
+      await first.catch(() => {});
+      return await download(deps, wanted);
+    }
+    const started = download(deps, wanted).finally(() => byContent.delete(key));
+    byContent.set(key, started);
+    return await started;
+  };
   return {
     fetch(wanted) {
       const key = `${wanted.place.repo} ${wanted.digest}`;
       const running = underWay.get(key);
       if (running !== undefined) return running;
-      const started = download(deps, wanted).finally(() => underWay.delete(key));
+      const started = start(wanted).finally(() => underWay.delete(key));
       underWay.set(key, started);
       return started;
     },
@@ -59,6 +77,7 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
   const { blobs, transactor } = deps;
   const { digest, place, upstream } = wanted;
   if (upstream.link !== undefined) return await upstream.link(place, digest);
+  if (wanted.begin === undefined && (await linkShared(deps, wanted))) return true;
   const upload = randomBytes(16).toString("hex");
   const tee = wanted.begin && openTee(wanted.begin);
   await blobs.startUpload(upload);

@@ -41,12 +41,14 @@ export async function blobSize(
   likely: number | undefined,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { exchange, base } = repository;
+  const { exchange, base, refusesHead } = repository;
   try {
-    const { status, headers } = await exchange.read({ method: "HEAD", target: `${base}/blobs/${digest}`, signal }, 0);
-    if (status !== 200) return requireMissing(status);
-    const size = lengthOf(headers["content-length"]) ?? likely;
-    if (size !== undefined) return size;
+    if (!refusesHead) {
+      const { status, headers } = await exchange.read({ method: "HEAD", target: `${base}/blobs/${digest}`, signal }, 0);
+      if (status !== 200) return requireMissing(status);
+      const size = lengthOf(headers["content-length"]) ?? likely;
+      if (size !== undefined) return size;
+    }
   } catch (error) {
     if (!mayHaveGet(error)) throw error;
   }

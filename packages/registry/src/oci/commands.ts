@@ -1,5 +1,6 @@
 import type { Area } from "@moorage/kernel/core/area";
 import { whileFull } from "@moorage/kernel/core/command";
+import { adoptBlobs } from "./blobs/adopt.ts";
 import {
   commitBlob,
   deleteBlob,
@@ -34,6 +35,7 @@ export const ociCommands: NonNullable<Area["commands"]> = [
     removeUnneededManifests,
     unlinkRejected,
   ]),
+  adoptBlobs,
   commitBlob,
   ensureRepository,
   makeStandInRepo,

@@ -342,7 +342,8 @@ cases["a digest under many tags is read once, and blobs need no Content-Length"]
 ) => {
   const source = image("many");
   const tags = Array.from({ length: 12 }, (_, at) => `v${at}`);
-  const { digest, layer } = source.push("one", { tags });
+  // No other image of this source has that layer: it would be linked.
+  const { digest, layer } = source.push("of many tags", { tags });
   const chunked = ({ path, res }: { path: string; res: ServerResponse }): boolean => {
     const blob = source.blobs.get(path.replace("blobs/", ""));
     if (blob === undefined) return false;
