@@ -881,6 +881,16 @@ export const MIGRATIONS: Migration[] = [
       `create table change_keys (number INT8 not null, key KEY not null, primary key (number, key)) WITHOUT_ROWID`,
     ],
   },
+  {
+    version: 81,
+    name: "which attached documents are signed as policies ask",
+    statements: [
+      `alter table attachments add column layers text not null default ''`,
+      `alter table attachments add column asked text not null default ''`,
+      `alter table attachments add column recheck_time INT8`,
+      `create index attachments_recheck on attachments (recheck_time) where recheck_time is not null`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */
