@@ -192,7 +192,10 @@ export const KIND_SPECS: readonly KindSpec[] = [
     path: "/registry/v2/signaturePolicies",
     field: "signaturePolicies",
     parent: "group",
-    references: [{ at: ["rules", "*", "signers", "*"], kinds: ["signer"] }],
+    references: [
+      { at: ["rules", "*", "signers", "*"], kinds: ["signer"] },
+      { at: ["documentSigners", "*"], kinds: ["signer"] },
+    ],
   },
   {
     ...COMMON,

@@ -29,14 +29,32 @@ const STATE_COLORS: Readonly<Record<string, Color>> = {
 
 const stateOf = (signature: JsonObject): string => wordIn(signature, "state", "SIGNATURE_STATE_");
 
-const SIGNATURES: Listing = {
+/** What attestations state, shortly, by how their predicate types begin. */
+const PREDICATES: Readonly<Record<string, string>> = {
+  "https://slsa.dev/provenance/": "provenance",
+  "https://slsa.dev/verification_summary/": "verification summary",
+  "https://spdx.dev/Document": "SPDX",
+  "https://cyclonedx.org/": "CycloneDX",
+  "https://openvex.dev/ns": "OpenVEX",
+  "https://cosign.sigstore.dev/attestation/vuln/": "vulnerabilities",
+};
+
+/** What is signed: the image, or what an attestation states. Of types that are not known only the scheme is left out. */
+function saysOf(signature: JsonObject): string {
+  const type = textIn(signature, "predicateType");
+  const known = Object.entries(PREDICATES).find(([start]) => type.startsWith(start))?.[1];
+  return known ?? (type === "" ? "image" : type.replace("https://", ""));
+}
+
+export const SIGNATURES: Listing = {
   field: "signatures",
   columns: [
     { header: "STATE", value: stateOf, color: (each) => STATE_COLORS[stateOf(each)] },
     { header: "SIGNED BY", value: signersOf },
-    { header: "SAYS", value: (each) => textIn(each, "predicateType") || "image", flexible: true },
+    { header: "SAYS", value: saysOf, flexible: true },
     { header: "ATTACHED", kind: "time", value: (each) => textIn(each, "attachTime") },
     { header: "WHY", value: (each) => textIn(each, "reason"), flexible: true },
+    { header: "PREDICATE", wide: true, value: (each) => textIn(each, "predicateType") },
     { header: "FORMAT", wide: true, value: (each) => wordIn(each, "format", "SIGNATURE_FORMAT_") },
     { header: "ATTACHED BY", wide: true, value: (each, pathOf) => pathOf(textIn(each, "attachedBy"), "identity") },
     { header: "IDENTITY", wide: true, value: (each) => textIn(each, "identity") },

@@ -3,19 +3,32 @@ import { completes } from "../command/completion-sources.ts";
 import { UsageFailure } from "../command/failure.ts";
 import type { Extended, Extension, Extra } from "../resources/extension.ts";
 import { repeatable } from "./options.ts";
+import { contentOf, isRuleFlag, RULE_OPTIONS } from "./signature-rules.ts";
 import type { Tasks } from "./tasks.ts";
 
 /** `--signer` and what belongs to it: the one rule of a policy, without writing it as JSON. */
 const RULE: Extension = {
   example: "moorage signature-policies create acme/release --signer acme/release --on pull",
-  addOptions: (command) =>
-    void command
-      .addOption(
-        completes(repeatable("--signer <name>", "whose signature an image needs: any of these (repeatable)"), "signer"),
-      )
-      .option("--predicate-type <type>", "an attestation that states this, in place of a signature of the image")
-      .option("--threshold <number>", "signed by so many different keys or identities"),
-  begin: ruleOf,
+  addOptions(command) {
+    command.addOption(
+      completes(repeatable("--signer <name>", "whose signature an image needs: any of these (repeatable)"), "signer"),
+    );
+    for (const option of RULE_OPTIONS) command.addOption(option());
+    command.addOption(
+      completes(
+        repeatable(
+          "--document-signer <name>",
+          "only SBOMs and VEX documents that one of these has signed count (repeatable)",
+        ),
+        "signer",
+      ),
+    );
+  },
+  async begin(run) {
+    const [rules, documentSigners] = [await rulesOf(run), await documentSignersOf(run)];
+    if (rules === undefined && documentSigners === undefined) return undefined;
+    return { resource: { ...(rules && { rules }), ...(documentSigners && { documentSigners }) } } satisfies Extra;
+  },
 };
 
 export const SIGNATURE_POLICY_TASKS: Tasks = {
@@ -24,21 +37,27 @@ export const SIGNATURE_POLICY_TASKS: Tasks = {
   extend: { create: RULE, update: RULE },
 };
 
-async function ruleOf({ flags, fieldFlags, names }: Extended): Promise<Extra | undefined> {
+async function rulesOf({ flags, fieldFlags, names }: Extended) {
   const signers = flags["signer"] as readonly string[] | undefined;
-  const { predicateType, threshold } = flags as { predicateType?: string; threshold?: string };
   if (signers === undefined || signers.length === 0) {
-    if (predicateType === undefined && threshold === undefined) return undefined;
-    throw new UsageFailure("is of no use without --signer", {
-      field: predicateType === undefined ? "--threshold" : "--predicate-type",
-    });
+    const useless = isRuleFlag(flags);
+    if (useless === undefined) return undefined;
+    throw new UsageFailure("is of no use without --signer", { field: useless });
   }
   if (fieldFlags.includes("--rules")) throw new UsageFailure("and --signer exclude each other", { field: "--rules" });
-  const count = threshold === undefined ? 0 : Number(threshold);
-  if (!Number.isInteger(count)) throw new UsageFailure("must be a number", { field: "--threshold" });
+  return [{ name: "image", signers: await uidsOf(names, signers), ...contentOf(flags) }];
+}
+
+async function documentSignersOf({ flags, fieldFlags, names }: Extended): Promise<string[] | undefined> {
+  const signers = flags["documentSigner"] as readonly string[] | undefined;
+  if (signers === undefined || signers.length === 0) return undefined;
+  if (fieldFlags.includes("--document-signers"))
+    throw new UsageFailure("and --document-signer exclude each other", { field: "--document-signers" });
+  return await uidsOf(names, signers);
+}
+
+async function uidsOf(names: Extended["names"], signers: readonly string[]): Promise<string[]> {
   const uids: string[] = [];
   for (const signer of signers) uids.push(await names.uidOf("signer", signer));
-  return {
-    resource: { rules: [{ name: "image", signers: uids, predicateType: predicateType ?? "", threshold: count }] },
-  };
+  return uids;
 }

@@ -888,6 +888,15 @@ export const MIGRATIONS: Migration[] = [
       // The kind was missing, so that SQLite read all references of a repo to find those of one kind.
       `drop index manifest_references_target`,
       `create index manifest_references_target on manifest_references (target, repo, digest, kind)`,
+  },
+  {
+    version: 76,
+    name: "which attached documents are signed as policies ask",
+    statements: [
+      `alter table attachments add column layers text not null default ''`,
+      `alter table attachments add column asked text not null default ''`,
+      `alter table attachments add column recheck_time INT8`,
+      `create index attachments_recheck on attachments (recheck_time) where recheck_time is not null`,
     ],
   },
 ];

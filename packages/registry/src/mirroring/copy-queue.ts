@@ -125,6 +125,22 @@ async function copy(
   deps.log.warn({ repo: place.repo, problem: gaps.last }, "what was pulled came without all that refers to it");
 }
 
+/**
+ * Copies what may be signatures of a digest: its referrers, and what cosign attached by tags. Answers why some did not
+ * come; empty when all did.
+ */
+export async function copySignatures(
+  { deps, downloads, signal }: CopyQueueDeps,
+  { upstream, place }: PullSource,
+  digest: string,
+): Promise<string> {
+  const gaps = createReferrerGaps();
+  const job = { deps, downloads, upstream, place, signal, gaps };
+  await copyReferrers(job, digest);
+  await copyCosignTags(job, digest);
+  return gaps.last;
+}
+
 /** Copies what cosign attached to the digest by tags. What does not come is a gap. */
 async function copyCosignTags(job: CopyJob, digest: string): Promise<void> {
   for (const tag of cosignTagsOf(digest)) {

@@ -4,8 +4,10 @@ import { isDigest, type StoredManifest, type Upstream } from "../oci/index.ts";
 import type { MirrorDeps } from "./context.ts";
 import type { CopyQueue } from "./copy-queue.ts";
 import type { Downloads } from "./downloads.ts";
+import { createSignatureFetches } from "./fetch-signatures.ts";
 import { companionOf } from "./followed-tags.ts";
 import type { PullSource } from "./pull-source.ts";
+import { createRecentIndexes } from "./recent-indexes.ts";
 import type { SourceLookup } from "./source-lookup.ts";
 
 interface PullThroughDeps {
@@ -29,6 +31,7 @@ const LONGEST_BLOB_MS = 3_600_000;
 export function createPullThrough({ deps, lookup, downloads, copies, signal }: PullThroughDeps): Upstream {
   const manifests = createManifestCache(deps.clock);
   const sizes = createSizes();
+  const indexes = createRecentIndexes(deps.clock);
 
   return {
     manifest: (repo, reference) =>
@@ -38,6 +41,7 @@ export function createPullThrough({ deps, lookup, downloads, copies, signal }: P
         if (stored === undefined) return undefined;
         manifests.set(source, reference, stored);
         sizes.note(source, stored);
+        indexes.note(repo, stored);
         copies.add(source, reference, stored);
         return stored;
       }),
@@ -55,6 +59,9 @@ export function createPullThrough({ deps, lookup, downloads, copies, signal }: P
       });
       return found ?? false;
     },
+    signatures: createSignatureFetches({ deps, lookup, downloads, signal }),
+    indexesOf: indexes.naming,
+    noteIndex: indexes.note,
   };
 }
 

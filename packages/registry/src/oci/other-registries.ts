@@ -19,6 +19,21 @@ export interface Upstream {
    * are stored, the last of them only after the digest was verified.
    */
   blob(repo: string, digest: string, begin: (size: number) => ByteSink): Promise<boolean>;
+  /**
+   * Copies what may be a signature of the digest, before the digest itself; what was copied lately is not asked for
+   * again. Undefined when the repo has no source. Errors as for `manifest`.
+   */
+  signatures(repo: string, digest: string): Promise<FetchedSignatures | undefined>;
+  /** The indexes that came from the source of the repo lately and name the digest. */
+  indexesOf(repo: string, digest: string): readonly StoredManifest[];
+  /** Notes an index that came from the source of the repo in another way. */
+  noteIndex(repo: string, stored: StoredManifest): void;
+}
+
+/** How the copying of signatures ended. */
+export interface FetchedSignatures {
+  /** Why some may not have come; empty when all did. */
+  problem: string;
 }
 
 /** A manifest that is asked of a group that stands for another registry. */

@@ -121,11 +121,17 @@ export async function noteTagAttacher(
     await checkAttachmentsOfTag(call, repo, name);
 }
 
-/** The same for the digests to which the manifest is attached, or which it names as an index: it is removed. */
-export async function checkAttachmentsBy({ tx, nowMs, wake }: Call, repo: string, manifest: string): Promise<void> {
+/** The same for documents of the digests to which the manifest is attached, or which it names as an index. */
+export async function checkDocumentsBy({ tx, nowMs, wake }: Noting, repo: string, manifest: string): Promise<void> {
   const id = newUid(repo);
   await addChecksOf(tx, id, nowMs, repo, manifest, id, nowMs, repo, manifest);
   wake("images");
-  await addSignatureChecksOf(tx, id, nowMs, repo, manifest);
+}
+
+/** The same with signatures: the manifest is removed. */
+export async function checkAttachmentsBy(call: Call, repo: string, manifest: string): Promise<void> {
+  const { tx, nowMs, wake } = call;
+  await checkDocumentsBy(call, repo, manifest);
+  await addSignatureChecksOf(tx, newUid(repo), nowMs, repo, manifest);
   wake("signatures");
 }

@@ -7,6 +7,7 @@ export {
   checkAttachments,
   checkAttachmentsBy,
   checkDocuments,
+  checkDocumentsBy,
   endAttachmentChecks,
   endSignatureChecks,
   hurrySignatureChecks,

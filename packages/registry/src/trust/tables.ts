@@ -92,7 +92,7 @@ declare module "@moorage/kernel/store/tables" {
     };
     /**
      * Which signatures the images of a group and of all below it need. `actions`: a list of numbers of SignatureAction;
-     * `rules`: a list of SignatureRule as proto3 JSON. `document_signers` is not set yet.
+     * `rules`: a list of SignatureRule as proto3 JSON; `document_signers`: a list of uids.
      */
     signature_policies: {
       uid: string;

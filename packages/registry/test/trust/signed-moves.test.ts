@@ -169,7 +169,8 @@ test("a signer that a policy names stays, and what this version would not judge 
     });
   for (const [fields, field] of [
     [{ on: ["PROMOTE"], holdTags: true }, "holdTags"],
-    [{ documentSigners: [signer] }, "documentSigners"],
+    [{ documentSigners: [own] }, "documentSigners[0]"],
+    [{ documentSigners: [signer], tagPattern: "v.*" }, "documentSigners"],
     [{ rules: [{ name: "r", signers: [signer], provenance: {} }] }, "rules[0].provenance"],
     [{ rules: [{ name: "r", signers: [own] }] }, "rules[0].signers[0]"],
     [{ rules: [] }, "rules"],

@@ -1,3 +1,4 @@
+import { checkNextDocumentPolicies } from "./attached/document-policies.ts";
 import { checkNextAttachments } from "./attached/check.ts";
 import {
   claimAttached,
@@ -46,6 +47,7 @@ export const securityCommands = [
   ...feedCommands,
   acceptScan,
   checkNextAttachments,
+  checkNextDocumentPolicies,
   claimAttached,
   claimOutdatedAttached,
   claimCatalog,

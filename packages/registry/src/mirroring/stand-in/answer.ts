@@ -143,6 +143,7 @@ class Answers implements StandIns {
     }
     const { stored } = checked;
     const untilMs = this.#monotonicMs + standIn.tagTtlMs;
+    this.#context.through.noteIndex(checked.repo, stored);
     if (!isDigest(request.reference)) this.#recent.set(keyOf(request), { stored, repo: checked.repo, untilMs });
     return { manifest: stored, repo: checked.repo, cacheStatus: status, warning: "" };
   }

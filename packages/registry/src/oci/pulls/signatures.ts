@@ -14,6 +14,7 @@ import {
 } from "../../trust/index.ts";
 import { isDigest } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
+import type { FetchedSignatures } from "../other-registries.ts";
 import type { Exchange } from "../request.ts";
 import { type Answerable, type Judged, scanOf } from "./gate.ts";
 
@@ -29,6 +30,8 @@ const LOOK_EVERY_MS = 100;
 const MAX_WAITING = 200;
 /** When a client that was rejected only for now is to ask again, in seconds. */
 const RETRY_AFTER_S = 5;
+
+const NOTHING_HELD: SignatureVerdict = { holding: [], waiting: [] };
 
 let waiting = 0;
 
@@ -49,14 +52,26 @@ export async function judgeSignatures(
   if (pulled.signing === null) return undefined;
   if (scanOf(exchange.caller) !== undefined) return { warning: "" };
   const { deps, name } = exchange;
-  const image = { repo, digest: pulled.digest, mediaType: pulled.media_type, content: pulled.content };
+  const image = {
+    repo,
+    digest: pulled.digest,
+    mediaType: pulled.media_type,
+    content: pulled.content,
+    indexes: indexesFromSource(exchange, repo, pulled.digest),
+  };
   const judgeNow = (): Promise<SignatureVerdict | undefined> =>
     deps.transactor.read({ ...exchange.callData, nowMs: deps.clock.nowMs() }, (call) => deps.judgeSigned(call, image));
   let verdict = await judgeNow();
   if (verdict === undefined) return undefined;
   const mayRead = await readsUnsigned(exchange, repo, verdict);
-  if (!mayRead && isForNow(enforced(verdict.holding)))
-    verdict = (await waitFor(exchange, repo, verdict, judgeNow)) ?? verdict;
+  const waits = (): boolean => !mayRead && isForNow(enforced(verdict?.holding ?? []));
+  if (!mayRead && enforced(verdict.holding).length > 0 && !waits()) {
+    const fetched = await fetchSignatures(exchange, repo, pulled.digest);
+    if (fetched !== undefined) verdict = (await judgeNow()) ?? NOTHING_HELD;
+    if (fetched !== undefined && fetched.problem !== "" && enforced(verdict.holding).length > 0 && !waits())
+      throw notFetched(name, pulled.digest, fetched.problem);
+  }
+  if (waits()) verdict = (await waitFor(exchange, repo, verdict, judgeNow)) ?? verdict;
   const { holding } = verdict;
   const held = enforced(holding);
   const isRejected = held.length > 0 && !mayRead;
@@ -116,10 +131,46 @@ async function waitFor(
       verdict = await judgeNow();
       if (verdict === undefined || !isForNow(enforced(verdict.holding))) break;
     }
-    return verdict ?? { holding: [], waiting: [] };
+    return verdict ?? NOTHING_HELD;
   } finally {
     waiting -= 1;
   }
+}
+
+/** Has the signatures fetched from the source of the repo. Undefined when it has none. */
+async function fetchSignatures(
+  { deps, data }: Exchange,
+  repo: string,
+  digest: string,
+): Promise<FetchedSignatures | undefined> {
+  if (deps.upstream === undefined) return undefined;
+  data.turn?.end();
+  return await deps.upstream.signatures(repo, digest);
+}
+
+function indexesFromSource({ deps }: Exchange, repo: string, digest: string) {
+  return (deps.upstream?.indexesOf(repo, digest) ?? []).map((each) => ({
+    digest: each.digest,
+    mediaType: each.manifest.mediaType,
+    content: each.content,
+  }));
+}
+
+/** Not signed as far as is known here, and what is there was not fetched. */
+function notFetched(name: string, digest: string, problem: string): RegistryError {
+  return new RegistryError(
+    "DENIED",
+    `Unavailable: It is not known whether ${digest} is signed as policies ask: its signatures were not fetched: ${problem}`,
+    {
+      status: 503,
+      isRejection: true,
+      headers: { "retry-after": String(RETRY_AFTER_S) },
+      details: {
+        metadata: { repository: name, digest, reason: NOT_KNOWN_YET },
+        retryAfterMs: RETRY_AFTER_S * 1_000,
+      },
+    },
+  );
 }
 
 const NOT_KNOWN_YET = "SIGNATURE_POLICY: signatures are not verified yet";

@@ -3,6 +3,7 @@ import { command } from "@moorage/kernel/core/command";
 import { endSignatureChecks } from "../../registry/index.ts";
 import { type Row, takeAdvisoryLock } from "@moorage/kernel/store";
 import { READING_STATE, VERIFYING } from "../command-options.ts";
+import { checkSignedDocumentsIn } from "./document-checks.ts";
 import { emitAttached, emitDetached } from "./events.ts";
 import { relationsOf } from "./relations.ts";
 
@@ -85,6 +86,7 @@ async function writeChanges(call: Call, repo: string, subject: string): Promise<
     await emitAttached(call, { repo, subject, manifest, actor: attachedBy });
     await awaitReading(call, subject, manifest);
   }
+  if (gone.length > 0) await checkSignedDocumentsIn(call, repo, subject);
   // What stands at the tag now is looked at when it is verified.
   const tagged = new Set([...now.values()].map(({ via }) => via).filter((via) => via !== ""));
   for (const { manifest, via } of gone)

@@ -6,7 +6,7 @@ const COSIGN_ARTIFACT = "application/vnd.dev.cosign.artifact.sig.v1+json";
 const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v0\.[1-9])?\+json(?:;version=0\.[1-9])?$/;
 /** DSSE envelopes with in-toto statements. Source: cosign, specs/ATTESTATION_SPEC.md. */
 export const DSSE = "application/vnd.dsse.envelope.v1+json";
-const IN_TOTO = "application/vnd.in-toto+json";
+export const IN_TOTO = "application/vnd.in-toto+json";
 /** Notation's. Source: notaryproject/specifications, signature-specification.md. */
 const NOTATION = "application/vnd.cncf.notary.signature";
 const NOTATION_LAYERS: ReadonlySet<string> = new Set(["application/jose+json", "application/cose"]);

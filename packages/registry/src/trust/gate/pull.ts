@@ -20,6 +20,8 @@ export interface SignatureVerdict {
 interface PulledImage extends ManifestContent {
   repo: string;
   digest: string;
+  /** Indexes that name it and came with it from the source of the repo, which need not hold them yet. */
+  indexes?: readonly (ManifestContent & { digest: string })[];
 }
 
 /**
@@ -52,10 +54,12 @@ export function createSignatureGate(): JudgeSignedPull {
     const { hasPolicies, text } = await stateOf(tx, image);
     if (!hasPolicies) return undefined;
     const key = `${image.repo} ${image.digest}`;
-    const known = memory.get(key);
+    // What comes from a source depends on what came before it.
+    const isOwn = (image.indexes ?? []).length === 0;
+    const known = isOwn ? memory.get(key) : undefined;
     if (known !== undefined && known.state === text && isCurrent(known, nowMs)) return known.verdict;
     const { verdict, untilMs } = await judgeNow({ tx, nowMs }, image);
-    if (text !== undefined) memory.set(key, { verdict, untilMs, state: text, readMs: nowMs });
+    if (text !== undefined && isOwn) memory.set(key, { verdict, untilMs, state: text, readMs: nowMs });
     return verdict;
   };
 }
@@ -67,14 +71,15 @@ function isCurrent({ readMs, untilMs }: Known, nowMs: number): boolean {
 
 async function judgeNow(
   { tx, nowMs }: Pick<Call, "tx" | "nowMs">,
-  { repo, digest, mediaType, content }: PulledImage,
+  { repo, digest, mediaType, content, indexes = [] }: PulledImage,
 ): Promise<{ verdict: SignatureVerdict | undefined; untilMs: number }> {
   const inForce = await policiesOf(tx, repo, nowMs);
   const forPulls = inForce.policies.some(
     ({ actions, problem }) => actions.has(SignatureAction.PULL) || problem !== undefined,
   );
   if (!forPulls) return { verdict: undefined, untilMs: Infinity };
-  const given = new Map([[digest, { mediaType, content }]]);
+  const given = new Map<string, ManifestContent>(indexes.map((each) => [each.digest, each]));
+  given.set(digest, { mediaType, content });
   const evidence = (await readEvidence(tx, { repo, digests: [digest], given }, inForce, nowMs)).get(digest);
   if (evidence === undefined) throw new Error(`nothing was read of ${digest}`);
   const judgment = judge(inForce.policies, evidence, { action: SignatureAction.PULL, nowMs });

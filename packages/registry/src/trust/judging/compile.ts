@@ -26,7 +26,11 @@ export type PolicyRow = Pick<
   | "rules"
   | "since"
   | "hold_tags"
+  | "document_signers"
 >;
+
+/** The signers of documents of a policy that names none, as they are stored. */
+export const NO_SIGNERS = "[]";
 
 /**
  * Compiles a policy. One that cannot be read is answered with its `problem`, and lets nothing pass: what it asks for is
@@ -44,19 +48,23 @@ export function compilePolicy(row: PolicyRow, group: string, exemptions: readonl
     eachPlatform: each_platform === 1,
     exemptions,
     holdsTag: row.hold_tags === 1,
+    // Where they cannot be read, nobody's signature is enough.
+    ...(row.document_signers !== NO_SIGNERS && { documentSigners: [] }),
   };
   try {
     const [repo, tag] = [row.repo_pattern, row.tag_pattern].map((text) =>
       text === "" ? undefined : compilePattern(text),
     );
     const rules = rulesOf(row).map(compileRule);
-    if (rules.length === 0) throw new Error("it has no rules");
+    const documentSigners = JSON.parse(row.document_signers) as string[];
+    if (rules.length === 0 && documentSigners.length === 0) throw new Error("it has no rules");
     return {
       ...known,
       actions: new Set(JSON.parse(row.actions) as SignatureAction[]),
       coversRepo: (path) => repo === undefined || covers(repo, path),
       ...(tag !== undefined && { coversTag: (name) => covers(tag, name) }),
       rules,
+      ...(documentSigners.length > 0 && { documentSigners }),
       ...(since !== null && { sinceMs: since }),
     };
   } catch (error) {

@@ -121,6 +121,7 @@ function factIn(row: VerdictRow, { isKeyless }: NamedSigner): SignatureFact {
   const { state, reason } = verdictWorth({ code, reason: entry_reason }, row);
   return {
     manifest: row.manifest,
+    layer: row.n,
     signer: row.signer,
     key: isKeyless ? `identity ${identity === "" ? row.signer : identity}` : fingerprint,
     predicateType: row.predicate_type,

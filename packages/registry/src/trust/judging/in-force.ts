@@ -28,7 +28,7 @@ export async function policiesOf(tx: Database, repo: string, nowMs: number): Pro
   const path = [...namesTo(groups, names), await repoName(tx, repo)].join("/");
   const rows = await select<PolicyRow & { parent: string }>(
     tx,
-    `select uid, parent, name, mode, actions, repo_pattern, tag_pattern, each_platform, rules, since, hold_tags from signature_policies
+    `select uid, parent, name, mode, actions, repo_pattern, tag_pattern, each_platform, rules, since, hold_tags, document_signers from signature_policies
      where parent in (${marks(groups)}) order by length(parent), parent, name`,
     groups,
   );
@@ -71,7 +71,8 @@ function signersNamed(policies: readonly CompiledPolicy[]): string[] {
   return [...new Set(policies.flatMap(({ rules }) => rules.flatMap(({ signers }) => signers)))];
 }
 
-async function signersIn(tx: Database, uids: readonly string[]): Promise<NamedSigner[]> {
+/** The signers with these uids. */
+export async function signersIn(tx: Database, uids: readonly string[]): Promise<NamedSigner[]> {
   if (uids.length === 0) return [];
   const rows = await select<{ uid: string; name: string; version: string; create_time: number; keyless: number }>(
     tx,

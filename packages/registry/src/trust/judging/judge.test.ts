@@ -37,6 +37,7 @@ const NAMES = new Map([
 
 const fact = (fields: Partial<SignatureFact> = {}): SignatureFact => ({
   manifest: OTHER,
+  layer: 0,
   signer: CI,
   key: "one",
   predicateType: "",
@@ -92,6 +93,7 @@ function policyOf(fields: Partial<PolicyRow> & { rule?: object; all?: object[]; 
     rules: JSON.stringify(all),
     since: null,
     hold_tags: 0,
+    document_signers: "[]",
   };
   const exemptions = exempt.map((each) => ({ repo: REPO, digest: "", tag: "", expireMs: NOW + 1, ...each }));
   return compilePolicy({ ...plain, ...row }, "acme", exemptions);

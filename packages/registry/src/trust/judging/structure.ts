@@ -1,4 +1,5 @@
 import { isIndexType } from "@moorage/kernel/core/media-types";
+import { isObject } from "@moorage/kernel/lib/json";
 import { type Database, select } from "@moorage/kernel/store";
 import { isDocument, type ManifestContent } from "./documents.ts";
 
@@ -28,7 +29,7 @@ interface Held extends ManifestContent {
 
 /**
  * What stands around each of these manifests. `given`: manifests that the repo need not hold, since they come through
- * it from its source.
+ * it from its source; indexes among them are looked at for what they name.
  */
 export async function surroundingsOf(
   tx: Database,
@@ -36,7 +37,7 @@ export async function surroundingsOf(
   digests: readonly string[],
   given: ReadonlyMap<string, ManifestContent> = new Map(),
 ): Promise<Map<string, Surroundings>> {
-  const above = await edges(tx, repo, digests, "up");
+  const above = withGiven(await edges(tx, repo, digests, "up"), digests, given);
   const below = await edges(tx, repo, digests, "down");
   const held = new Map([
     ...(await heldOf(tx, repo, [...below.all], MAX_NAMED_BYTES)),
@@ -62,6 +63,23 @@ export async function surroundingsOf(
     });
   }
   return found;
+}
+
+/** With the indexes that are given, of what they name. */
+function withGiven(above: Edges, digests: readonly string[], given: ReadonlyMap<string, ManifestContent>): Edges {
+  const next = new Map(above.next);
+  for (const [index, { mediaType, content }] of given) {
+    if (!isIndexType(mediaType)) continue;
+    const named = namedBy(content);
+    for (const digest of digests)
+      if (digest !== index && named.has(digest)) next.set(digest, [...new Set([...(next.get(digest) ?? []), index])]);
+  }
+  return { ...above, next };
+}
+
+function namedBy(content: Uint8Array): ReadonlySet<unknown> {
+  const { manifests } = JSON.parse(Buffer.from(content).toString()) as { manifests?: unknown };
+  return new Set(Array.isArray(manifests) ? manifests.filter(isObject).map((each) => each["digest"]) : []);
 }
 
 interface Edges {

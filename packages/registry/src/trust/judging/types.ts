@@ -62,6 +62,8 @@ export interface CompiledPolicy {
   /** Whether pulls of a tag whose image it keeps back are answered with what the tag pointed to before. */
   holdsTag: boolean;
   rules: readonly CompiledRule[];
+  /** Whose signatures SBOMs and VEX documents need to count; undefined where the policy asks for none. */
+  documentSigners?: readonly string[];
   /** Images that a repo has held since before then pass. */
   sinceMs?: number;
   exemptions: readonly Exemption[];
@@ -71,8 +73,9 @@ export interface CompiledPolicy {
 
 /** What a signature or attestation is worth by one signer who has made it. */
 export interface SignatureFact {
-  /** The manifest that holds it. */
+  /** The manifest that holds it, and the number of its layer there. */
   manifest: string;
+  layer: number;
   signer: string;
   /** Equal for what was made by one key or one identity, whichever signers have that. */
   key: string;

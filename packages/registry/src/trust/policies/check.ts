@@ -15,7 +15,6 @@ import { claimViolations } from "./check-claims.ts";
 /** The most steps for each character that the patterns of a policy may take together. */
 const MAX_STEPS = 2_000;
 const MAX_THRESHOLD = 20;
-const NOT_SUPPORTED = "is not supported by this version of the server";
 
 /**
  * Throws INVALID_ARGUMENT for a policy by which this server would not judge as it says, with all that is wrong: nothing
@@ -29,14 +28,14 @@ export async function checkPolicy(tx: Database, group: string, policy: Signature
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
-function ownViolations({ on, holdTags, documentSigners, repoPattern, tagPattern }: SignaturePolicy): FieldViolation[] {
-  const found: FieldViolation[] = [];
+function ownViolations(policy: SignaturePolicy): FieldViolation[] {
+  const { on, holdTags, repoPattern, tagPattern } = policy;
+  const found = purposeViolations(policy);
   for (const [at, action] of on.entries())
     if (action === SignatureAction.UNSPECIFIED)
       found.push({ field: `on[${at}]`, description: "must be PULL, PROMOTE or COPY" });
   if (holdTags && !on.includes(SignatureAction.PULL))
     found.push({ field: "holdTags", description: "is for pulls, which the policy is not for" });
-  if (documentSigners.length > 0) found.push({ field: "documentSigners", description: NOT_SUPPORTED });
   let steps = 0;
   for (const [field, text] of Object.entries({ repoPattern, tagPattern })) {
     if (text === "") continue;
@@ -49,6 +48,20 @@ function ownViolations({ on, holdTags, documentSigners, repoPattern, tagPattern 
   }
   if (steps > MAX_STEPS)
     found.push({ field: "tagPattern", description: `and repoPattern take ${steps} steps, more than ${MAX_STEPS}` });
+  return found;
+}
+
+/** A policy is for images, by its rules, or for documents, or for both. */
+function purposeViolations({ on, rules, documentSigners, tagPattern }: SignaturePolicy): FieldViolation[] {
+  const found: FieldViolation[] = [];
+  const [hasRules, isForDocuments] = [rules.length > 0, documentSigners.length > 0];
+  if (!hasRules && (on.length > 0 || !isForDocuments)) found.push({ field: "rules", description: "is required" });
+  if (on.length === 0 && (hasRules || !isForDocuments)) found.push({ field: "on", description: "is required" });
+  if (isForDocuments && tagPattern !== "")
+    found.push({
+      field: "documentSigners",
+      description: "excludes tagPattern: documents are about an image, whatever its tags. Make two policies",
+    });
   return found;
 }
 
@@ -75,19 +88,27 @@ function nameViolations({ rules }: SignaturePolicy): FieldViolation[] {
 }
 
 /** Signers must be of the group or of those above: one of elsewhere verifies nothing here. */
-async function signerViolations(tx: Database, group: string, { rules }: SignaturePolicy): Promise<FieldViolation[]> {
-  const named = [...new Set(rules.flatMap(({ signers }) => signers))];
+async function signerViolations(
+  tx: Database,
+  group: string,
+  { rules, documentSigners }: SignaturePolicy,
+): Promise<FieldViolation[]> {
+  const lists = [
+    ...rules.map(({ signers }, at) => ({ field: `rules[${at}].signers`, signers })),
+    { field: "documentSigners", signers: documentSigners },
+  ];
+  const named = [...new Set(lists.flatMap(({ signers }) => signers))];
   if (named.length === 0) return [];
   const rows = await tx.selectFrom("signers").select("uid").where("uid", "in", named).execute();
   const there = new Set(rows.map(({ uid }) => uid));
   const groups = [...ancestorsOf(group), group];
-  return rules.flatMap(({ signers }, at) =>
+  return lists.flatMap(({ field, signers }) =>
     signers.flatMap((uid, n) =>
       there.has(uid) && groups.includes(parentOf(uid))
         ? []
         : [
             {
-              field: `rules[${at}].signers[${n}]`,
+              field: `${field}[${n}]`,
               description: "is not a signer of the policy's group or of one above",
             },
           ],

@@ -10,8 +10,8 @@ export async function requireUnused(tx: Database, signer: string): Promise<void>
   // Uids of groups below begin with the group's and a slash; a zero comes after the slash.
   const rows = await select<{ uid: string; name: string }>(
     tx,
-    `select uid, name from signature_policies where (parent = ? or (parent > ? and parent < ?)) and rules like ? order by uid limit ${MAX_NAMED}`,
-    [group, `${group}/`, `${group}0`, `%"${signer}"%`],
+    `select uid, name from signature_policies where (parent = ? or (parent > ? and parent < ?)) and (rules like ? or document_signers like ?) order by uid limit ${MAX_NAMED}`,
+    [group, `${group}/`, `${group}0`, `%"${signer}"%`, `%"${signer}"%`],
   );
   if (rows.length === 0) return;
   const named = rows.map(({ name }) => name).join(", ");

@@ -7,7 +7,8 @@ import type { Call } from "@moorage/kernel/core/call";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { failedPrecondition } from "@moorage/kernel/errors";
 import { groups } from "@moorage/platform/iam";
-import { notePolicyChange } from "./changes.ts";
+import { NO_SIGNERS } from "../judging/compile.ts";
+import { noteDocumentPolicyChange, notePolicyChange } from "./changes.ts";
 import { checkPolicy } from "./check.ts";
 import { previewPolicy } from "./preview.ts";
 import { policies, policyColumns } from "./resource.ts";
@@ -41,25 +42,34 @@ export function signaturePoliciesService({ pageTokenKey }: ServiceContext): Serv
         create_time: call.nowMs,
         update_time: call.nowMs,
       });
-      await notePolicyChange(call, parent);
+      await noteChange(call, parent, row);
       return policies.toMessage(row);
     },
     async updateSignaturePolicy(call, { signaturePolicy = create(SignaturePolicySchema), updateMask }) {
       return await policies.patch(call, signaturePolicy.uid, signaturePolicy, updateMask, async (before, after) => {
         await checkPolicy(call.tx, before.parent, after);
         if (before.name !== after.name) await policies.requireFree(call.tx, before.parent, after.name);
-        await notePolicyChange(call, before.parent);
+        await noteChange(call, before.parent, before, policyColumns(after));
       });
     },
     async deleteSignaturePolicy(call, { uid }) {
       const row = await policies.get(call.tx, uid);
       await call.tx.deleteFrom("signature_exemptions").where("parent", "=", uid).execute();
       await policies.remove(call, row);
-      await notePolicyChange(call, row.parent);
+      await noteChange(call, row.parent, row);
       return {};
     },
     previewSignaturePolicy: (call, request) => previewPolicy(call, pageTokenKey, request),
   };
+}
+
+async function noteChange(
+  call: Call,
+  group: string,
+  ...versions: readonly { document_signers: string }[]
+): Promise<void> {
+  await notePolicyChange(call, group);
+  if (versions.some((each) => each.document_signers !== NO_SIGNERS)) await noteDocumentPolicyChange(call);
 }
 
 async function requireCapacity(call: Call, group: string): Promise<void> {

@@ -2,6 +2,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { takeAdvisoryLock } from "@moorage/kernel/store";
 import { queueOn } from "@moorage/kernel/work";
+import { checkSignedDocuments } from "../attached/document-checks.ts";
 import { emitVerified, trustedBy } from "../attached/events.ts";
 import { READING_STATE, VERIFYING } from "../command-options.ts";
 import type { VerifiedEntry } from "../verify/types.ts";
@@ -89,6 +90,7 @@ export const finishSignatures = command(
     const trusted = await trustedBy(call, place);
     await writeEntries(call, place, entries);
     await writeVerdicts(call, place, entries);
+    await checkSignedDocuments(call, place);
     await emitVerified(call, place, { before: trusted, isFirst: row.first_time === null });
     const before = JSON.parse(row.signers) as Record<string, [version: string, sinceMs: number]>;
     const judged = signers.map(([uid, version]) => {
@@ -118,7 +120,10 @@ export const failSignatures = command(
       isFinal || attempts >= MAX_ATTEMPTS ? undefined : attempts * RETRY_MS;
     const came = await READINGS.failAttempt(call, placeOf(reading), { reason, delayOf });
     // What an earlier verification found does not count on: it is not known any longer.
-    if (came === "failed") await writeVerdicts(call, { subject: reading.subject, manifest: reading.manifest }, []);
+    if (came !== "failed") return;
+    const place = { subject: reading.subject, manifest: reading.manifest };
+    await writeVerdicts(call, place, []);
+    await checkSignedDocuments(call, place);
   },
   VERIFYING,
 );

@@ -40,15 +40,16 @@ export const checkNextAttachments = command(
 
 async function writeChanges(call: Call, repo: string, subject: string): Promise<void> {
   const { tx, nowMs } = call;
-  const now = await relationsOf(tx, repo, subject);
+  const { found: now, asked, recheckMs } = await relationsOf(call, repo, subject);
   const known = await tx
     .selectFrom("attachments")
-    .select(["manifest", "via", "from_time", "until_time", "attached_by", "trusted"])
+    .select(["manifest", "via", "from_time", "until_time", "attached_by", "trusted", "layers", "asked", "recheck_time"])
     .where("repo", "=", repo)
     .where("subject", "=", subject)
     .execute();
-  const isSame = (row: (typeof known)[number], { trusted, attachedBy }: Relation): boolean =>
-    (row.trusted === 1) === trusted && row.attached_by === attachedBy;
+  const isSame = (row: (typeof known)[number], { trusted, attachedBy, layers }: Relation): boolean =>
+    (row.trusted === 1) === trusted && row.attached_by === attachedBy && row.layers === layers;
+  const judged = { asked, recheck_time: recheckMs };
   const open = new Map(known.filter((row) => row.until_time === null).map((row) => [row.manifest, row]));
   const isAsBefore =
     open.size === now.size &&
@@ -62,13 +63,14 @@ async function writeChanges(call: Call, repo: string, subject: string): Promise<
     const { manifest, from_time } = row;
     const is = now.get(manifest);
     const goesOn = is !== undefined && isSame(row, is);
-    if (goesOn && is.via === row.via) continue;
-    // On another's word it is attached anew: so it is known since when it has been trusted.
+    const isJudged = row.asked === asked && row.recheck_time === recheckMs;
+    if (goesOn && is.via === row.via && isJudged) continue;
+    // On another's word it is attached anew: so it is known since when it has been trusted, and since when it counts.
     if (!goesOn) open.delete(manifest);
     row.until_time = goesOn ? null : Math.max(nowMs, from_time);
     await tx
       .updateTable("attachments")
-      .set(goesOn ? { via: is.via } : { until_time: row.until_time })
+      .set(goesOn ? { via: is.via, ...judged } : { until_time: row.until_time, recheck_time: null })
       .where("repo", "=", repo)
       .where("subject", "=", subject)
       .where("manifest", "=", manifest)
@@ -84,12 +86,12 @@ async function writeChanges(call: Call, repo: string, subject: string): Promise<
       .where("manifest", "=", manifest)
       .where("from_time", "=", from_time)
       .execute();
-  for (const [manifest, { via, attachedBy, trusted }] of now) {
+  for (const [manifest, { via, attachedBy, trusted, layers }] of now) {
     if (open.has(manifest)) continue;
     // The times of one manifest never overlap, whatever the clock does.
     const before = ended.filter((row) => row.manifest === manifest).map((row) => (row.until_time ?? 0) + 1);
     const from_time = Math.max(nowMs, ...before);
-    const word = { attached_by: attachedBy, trusted: trusted ? 1 : 0 };
+    const word = { attached_by: attachedBy, trusted: trusted ? 1 : 0, layers, ...judged };
     await tx
       .insertInto("attachments")
       .values({ repo, subject, manifest, via, from_time, until_time: null, ...word })

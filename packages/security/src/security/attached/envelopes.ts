@@ -9,7 +9,7 @@ export interface Opened {
   kind?: PredicateKind;
 }
 
-const IN_TOTO = "application/vnd.in-toto+json";
+export const IN_TOTO = "application/vnd.in-toto+json";
 const STATEMENT = /^https:\/\/in-toto\.io\/Statement\/v(?:0\.1|1)$/;
 const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle/;
 
@@ -23,6 +23,8 @@ export function openEnvelopes(value: unknown, subject: string, parse: (bytes: Bu
   let content = objectOf(value);
   if (typeof content["mediaType"] === "string" && BUNDLE.test(content["mediaType"])) {
     if (content["dsseEnvelope"] === undefined) return undefined;
+    // One program may verify what is in the one, and another read what is in the other.
+    if (content["payload"] !== undefined) throw new AttachedError("it is both a bundle and an envelope");
     content = objectOf(content["dsseEnvelope"]);
   }
   const { payload, payloadType } = content;

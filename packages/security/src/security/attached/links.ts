@@ -1,5 +1,6 @@
 import { type Database, select } from "@moorage/kernel/store";
 import { CATALOG_STATE } from "../catalog/rows.ts";
+import { IS_SIGNED_AS_ASKED } from "./layers.ts";
 import { bomLink, refsIn } from "../vex/bom-links.ts";
 
 /** A statement whose target may be a BOM-Link, and whether it decides nothing. */
@@ -37,7 +38,7 @@ export async function resolveLinks(
       db,
       `select lower(d.document_id) as serial, r.ref, r.purl, a.trusted from attachments as a
        join attached_readings as o on o.subject = a.subject and o.manifest = a.manifest and o.state = ${CATALOG_STATE.done}
-       join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0
+       join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0 and ${IS_SIGNED_AS_ASKED}
        join attached_refs as r on r.subject = d.subject and r.manifest = d.manifest and r.n = d.n
        where a.repo = ? and a.subject in (${marks(subjects)}) and a.until_time is null and r.ref in (${marks(some)})`,
       [repo, ...subjects, ...some],

@@ -3,12 +3,13 @@ import type { StoredLayer } from "../catalog/queue.ts";
 import type { Component } from "../catalog/types.ts";
 import { componentOf } from "./components.ts";
 import { cycloneDxPackages } from "./cyclonedx.ts";
-import { type Opened, openEnvelopes } from "./envelopes.ts";
+import { IN_TOTO, type Opened, openEnvelopes } from "./envelopes.ts";
 import { textOf, timeOf } from "./fields.ts";
 import { CYCLONEDX_VEX, isReadType, type PredicateKind } from "./media-types.ts";
 import { collectComponents } from "../vex/records.ts";
 import { hasAnalyses } from "../vex/cyclonedx.ts";
 import { storable } from "../vex/storable.ts";
+import { LINE } from "./sources.ts";
 import { spdxPackages } from "./spdx.ts";
 import { vexOf } from "./vex-of.ts";
 import { type AttachedDocument, AttachedError, type AttachedLayer } from "./types.ts";
@@ -45,6 +46,8 @@ export async function readAttached(
         const place = { ...about, n: n + at * LINE };
         try {
           const opened = openEnvelopes(parsed(part), subject, parsed);
+          if (mediaType === IN_TOTO && opened !== undefined && opened.kind === undefined)
+            throw new AttachedError(`it is no in-toto statement, as its type says`);
           if (opened !== undefined) documents.push({ ...place, ...documentOf(opened, mediaType, subject) });
         } catch (error) {
           documents.push({ ...rejected(error), ...place });
@@ -57,9 +60,8 @@ export async function readAttached(
   return documents;
 }
 
-/** The most attestations of one layer, one a line; the document of each line has a number that is so much larger. */
+/** The most attestations of one layer, one a line. */
 const MAX_LINES = 50;
-const LINE = 1_000_000;
 
 /**
  * The attestations of a layer that has several, one a line (JSON Lines), or the one document that it is. Throws an

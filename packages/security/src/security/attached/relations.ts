@@ -1,6 +1,11 @@
+import { SignatureState } from "@moorage/api/messages";
+import type { Call } from "@moorage/kernel/core/call";
 import { isImageType, isIndexType, OCI_INDEX } from "@moorage/kernel/core/media-types";
 import { isObject } from "@moorage/kernel/lib/json";
 import { type Database, select } from "@moorage/kernel/store";
+import { askedBy, documentPoliciesOf, judgeDocuments, layersSigned } from "@moorage/registry/trust";
+import { sql } from "kysely";
+import { layersText, NO_LAYERS } from "./layers.ts";
 import { mayHoldDocuments } from "./media-types.ts";
 import { withoutOwn } from "./own-vex.ts";
 
@@ -19,20 +24,38 @@ export interface Relation {
   via: string;
   attachedBy: string;
   trusted: boolean;
+  /** See the column `layers` of attachments. */
+  layers: string;
 }
+
+/** What is attached to a digest now, and by which policies it was judged whose documents count. */
+export interface Relations {
+  found: Map<string, Relation>;
+  /** See the columns of attachments. */
+  asked: string;
+  recheckMs: number | null;
+}
+
+/** The most manifests whose signatures are looked at for one digest. */
+const MAX_JUDGED = 1_500;
 
 /**
  * The manifests that are attached to the digest in the repo now, each with how; of several ways of one manifest one
- * that is trusted. At most MAX_ATTACHED: first what is trusted, so that nobody pushes that out, then the newest of each
- * way.
+ * that is trusted. At most MAX_ATTACHED: first what is signed where a policy asks for that, then what is trusted, so
+ * that nobody pushes that out, then the newest of each way.
  */
-export async function relationsOf(tx: Database, repo: string, digest: string): Promise<Map<string, Relation>> {
+export async function relationsOf(
+  { tx, nowMs }: Pick<Call, "tx" | "nowMs">,
+  repo: string,
+  digest: string,
+): Promise<Relations> {
+  const policies = (await documentPoliciesOf(tx, repo, nowMs)).filter(({ enforces }) => enforces);
   const all: [manifest: string, relation: Relation][] = [];
   const add = (manifest: string, via: string, { by, may }: Word): void =>
-    void all.push([manifest, { via, attachedBy: by, trusted: may === 1 }]);
+    void all.push([manifest, { via, attachedBy: by, trusted: may === 1, layers: "" }]);
   for (const { manifest, artifact_type: type, media_type: media, ...word } of await withoutOwn(
     tx,
-    await referrersOf(tx, repo, digest),
+    await referrersOf(tx, { repo, digest, isSignedFirst: policies.length > 0 }),
   ))
     if (isImageType(media) && mayHoldDocuments(type)) add(manifest, "", word);
   for (const { name, manifest, ...word } of await taggedFor(tx, repo, digest)) add(manifest, name, word);
@@ -40,8 +63,37 @@ export async function relationsOf(tx: Database, repo: string, digest: string): P
     for (const entry of attestationsIn(content)) if (entry.attested === digest) add(entry.digest, index, word);
   const found = new Map<string, Relation>();
   for (const [manifest, relation] of all.sort(([, a], [, b]) => Number(b.trusted) - Number(a.trusted)))
-    if (!found.has(manifest) && found.size < MAX_ATTACHED) found.set(manifest, relation);
-  return await held(tx, repo, found);
+    if (!found.has(manifest)) found.set(manifest, relation);
+  const { first, recheckMs } = await signedFirst(tx, { repo, subject: digest, found, policies, nowMs });
+  const attached = new Map([...first].slice(0, MAX_ATTACHED));
+  return { found: await held(tx, repo, attached), asked: askedBy(policies), recheckMs };
+}
+
+/** Those first of which something counts by the policies, with what does. */
+async function signedFirst(
+  tx: Database,
+  {
+    found,
+    ...asked
+  }: {
+    repo: string;
+    subject: string;
+    found: ReadonlyMap<string, Relation>;
+    policies: Parameters<typeof judgeDocuments>[1]["policies"];
+    nowMs: number;
+  },
+): Promise<{ first: Iterable<[string, Relation]>; recheckMs: number | null }> {
+  if (asked.policies.length === 0) return { first: found, recheckMs: null };
+  const some = [...found].slice(0, MAX_JUDGED);
+  const attached = some.map(([manifest, { via }]) => ({ manifest, via }));
+  const { of, untilMs } = await judgeDocuments(tx, { ...asked, attached });
+  const judged = some.map(([manifest, relation]): [string, Relation] => {
+    const layers = layersText(layersSigned(of.get(manifest) ?? []));
+    return [manifest, { ...relation, layers }];
+  });
+  const counts = ([, { layers }]: [string, Relation]): number => (layers === NO_LAYERS ? 0 : 1);
+  const first = judged.toSorted((one, other) => counts(other) - counts(one));
+  return { first, recheckMs: Number.isFinite(untilMs) ? untilMs : null };
 }
 
 /** Who pushed or tagged it, and 1 if it might write advisories then. */
@@ -62,10 +114,12 @@ export async function attestedBy(tx: Database, repo: string, digest: string): Pr
   return [...new Set(attestationsIn(row.content).map(({ attested }) => attested))].slice(0, MAX_ATTACHED);
 }
 
+const IS_SIGNED = sql`exists (select 1 from signature_verdicts as v where v.state = ${sql.lit(SignatureState.TRUSTED)}
+  and ((v.subject = manifests.subject and v.manifest = manifests.digest) or v.subject = manifests.digest))`;
+
 async function referrersOf(
   tx: Database,
-  repo: string,
-  digest: string,
+  { repo, digest, isSignedFirst }: { repo: string; digest: string; isSignedFirst: boolean },
 ): Promise<(Word & { manifest: string; artifact_type: string; media_type: string; annotations: string })[]> {
   return await tx
     .selectFrom("manifests")
@@ -79,6 +133,8 @@ async function referrersOf(
     ])
     .where("repo", "=", repo)
     .where("subject", "=", digest)
+    // What somebody trusted has signed, so that others do not crowd it out.
+    .$if(isSignedFirst, (query) => query.orderBy(sql`case when ${IS_SIGNED} then 0 else 1 end`))
     .orderBy("may_advise", "desc")
     .orderBy("create_time", "desc")
     .orderBy("digest")

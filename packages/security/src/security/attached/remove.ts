@@ -6,6 +6,7 @@ import { checkDocuments } from "@moorage/registry/registry";
 import { select, takeAdvisoryLock } from "@moorage/kernel/store";
 import { CATALOGING } from "../catalog/command-options.ts";
 import { deletePackages } from "../catalog/remove.ts";
+import { checkDocumentsOfOtherPolicies } from "./document-policies.ts";
 
 const PAGE = 100;
 const PAUSE_MS = 20;
@@ -32,9 +33,10 @@ export const reviewAttachments = command(
       until_time: number | null;
       has_subject: number;
       has_manifest: number;
+      asked: string;
     }>(
       tx,
-      `select a.repo, a.subject, a.manifest, a.from_time, a.until_time,
+      `select a.repo, a.subject, a.manifest, a.from_time, a.until_time, a.asked,
          case when exists (select 1 from manifests as m where m.repo = a.repo and m.digest = a.subject) then 1 else 0 end as has_subject,
          case when exists (select 1 from manifests as m where m.repo = a.repo and m.digest = a.manifest) then 1 else 0 end as has_manifest
        from attachments as a where (a.repo, a.subject, a.manifest, a.from_time) > (?, ?, ?, ?)
@@ -56,6 +58,9 @@ export const reviewAttachments = command(
         await checkDocuments({ tx, nowMs, wake }, repo, subject);
       }
     }
+    // A repo or a group may have another name than before, by which policies cover it.
+    const open = rows.filter(({ until_time }) => until_time === null);
+    await checkDocumentsOfOtherPolicies({ tx, nowMs, wake }, open);
     const last = rows.at(-1);
     return rows.length < PAGE || last === undefined
       ? { removed }

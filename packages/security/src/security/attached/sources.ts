@@ -1,5 +1,6 @@
 import { type Database, select } from "@moorage/kernel/store";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
+import { IS_SIGNED_AS_ASKED } from "./layers.ts";
 
 /** Who says what an image holds. */
 export interface PackageSource {
@@ -15,6 +16,9 @@ export interface PackageSource {
   /** A document that is attached on the word of somebody who may not write advisories: it only adds packages. */
   isClaim: boolean;
 }
+
+/** The number of a document of several in one layer, one a line, is so much larger for each line. */
+export const LINE = 1_000_000;
 
 /** The source of the packages of an attached document: the layer `n` of the manifest. */
 export function sourceOf(manifest: string, n: number): string {
@@ -45,7 +49,7 @@ export async function packageSources(
     tx,
     `select d.manifest, d.n, d.kind, d.layer, d.media_type, r.finish_time, a.trusted from attachments as a
      join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest and r.state = ${CATALOG_STATE.done}
-     join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0
+     join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0 and ${IS_SIGNED_AS_ASKED}
      where a.repo = ? and a.subject = ? and ${time} order by a.from_time desc, d.time desc, d.manifest, d.n`,
     atMs === undefined ? [repo, digest] : [repo, digest, atMs, atMs],
   );

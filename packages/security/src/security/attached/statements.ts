@@ -7,6 +7,7 @@ import { isAbout } from "../vex/applies.ts";
 import { remediesIn, type VexRemedy } from "../vex/remedies.ts";
 import type { VexStatus } from "../vex/types.ts";
 import { resolveLinks } from "./links.ts";
+import { IS_SIGNED_AS_ASKED } from "./layers.ts";
 import { sourceOf } from "./sources.ts";
 
 /** What an attached VEX document says of one vulnerability in an image. */
@@ -139,7 +140,7 @@ async function documentsFor(tx: Database, { repo, digest, atMs }: StatementsAske
     `select d.subject, d.manifest, d.n, d.statements, d.document_id, d.author, a.from_time, a.until_time, a.trusted, r.finish_time
      from attachments as a
      join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest and r.state = ${CATALOG_STATE.done}
-     join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.statements > 0
+     join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.statements > 0 and ${IS_SIGNED_AS_ASKED}
      where a.repo = ? and a.subject in (select ? union select x.digest from (
        select m.digest from manifest_references as m where m.repo = ? and m.target = ? order by ${TRUSTED_FIRST}, m.digest limit ${MAX_INDEXES}) as x)
      and ${atMs === undefined ? "a.until_time is null" : "(a.until_time is null or a.until_time > ?) and a.from_time <= ? and r.finish_time <= ?"}

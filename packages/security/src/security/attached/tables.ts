@@ -7,7 +7,10 @@ declare module "@moorage/kernel/store/tables" {
      * Which manifest was attached to which digest of a repo, and when. `until_time`: null as long as it is. `via`:
      * empty for a referrer, the name of the tag, or the digest of the index that names both. `attached_by`: who pushed
      * or tagged it; empty when that is not known. `trusted`: 1 if that identity held CAP_ADVISORIES_CREATE on the
-     * repo's group then; what is not trusted is a claim.
+     * repo's group then; what is not trusted is a claim. `layers`:
+     * which of its layers are signed as enforced policies ask, where not all count: their numbers, each between two
+     * commas; empty for all. `asked`: what these policies were, see askedBy; empty for none. `recheck_time`: when that
+     * may change by the time alone; null for never.
      */
     attachments: {
       repo: string;
@@ -18,6 +21,9 @@ declare module "@moorage/kernel/store/tables" {
       until_time: number | null;
       attached_by: Generated<string>;
       trusted: Generated<number>;
+      layers: Generated<string>;
+      asked: Generated<string>;
+      recheck_time: Generated<number | null>;
     };
     /**
      * The reading of an attached manifest as one about the subject, whatever the number of repos in which it is

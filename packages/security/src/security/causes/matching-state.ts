@@ -6,7 +6,7 @@ export interface MatchingState {
   position: string;
 }
 
-type MatchingPart = "archives" | "changes" | "packages" | "statements";
+type MatchingPart = "archives" | "changes" | "documents" | "packages" | "statements";
 
 export async function readState(tx: Database, name: MatchingPart): Promise<MatchingState> {
   const row = await tx.selectFrom("matching").select(["value", "position"]).where("name", "=", name).executeTakeFirst();

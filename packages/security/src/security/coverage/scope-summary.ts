@@ -1,6 +1,7 @@
 import type { Scope } from "@moorage/kernel/aip/scope";
 import { createTurns } from "@moorage/kernel/lib/turns";
 import { type Database, select } from "@moorage/kernel/store";
+import { IS_SIGNED_AS_ASKED } from "../attached/layers.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import { type ImageName, nameOf, tagsOfImages } from "../images/images.ts";
 import { marks } from "../marks.ts";
@@ -168,7 +169,7 @@ async function withoutTrustedSbom(db: Database, images: readonly ImageName[]): P
     db,
     `select distinct a.repo, a.subject as digest from attachments as a
      join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest and r.state = ${CATALOG_STATE.done}
-     join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0
+     join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0 and ${IS_SIGNED_AS_ASKED}
      where a.subject in (${marks(digests)}) and a.until_time is null and a.trusted = 1`,
     digests,
   );

@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
+import { IS_SIGNED_AS_ASKED } from "../attached/layers.ts";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
 
 const documents = (trusted: 0 | 1): RawBuilder<string> => sql`select d.manifest || '/' || d.n as source
   from attachments as a
     join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest and r.state = ${sql.lit(CATALOG_STATE.done)}
-    join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0
+    join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0 and ${sql.raw(IS_SIGNED_AS_ASKED)}
     where a.repo = m.repo and a.subject = m.digest and a.until_time is null and a.trusted = ${sql.lit(trusted)}`;
 
 /**

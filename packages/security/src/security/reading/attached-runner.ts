@@ -11,6 +11,7 @@ import { HOLD_MS } from "../catalog/queue.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import type { Component } from "../catalog/types.ts";
 import { checkNextAttachments } from "../attached/check.ts";
+import { areDocumentsToBeJudged, checkNextDocumentPolicies } from "../attached/document-policies.ts";
 import {
   claimAttached,
   type ClaimedManifest,
@@ -73,8 +74,8 @@ export function attachedRunner(deps: AttachedRunnerDeps): {
 } {
   const { transactor, clock, log, metrics, reader, holder, isAgain, signal } = deps;
   const data = (): CallData => systemCallNow(clock);
-  const isAny = async (): Promise<{ checks: boolean; readings: boolean }> => {
-    return await transactor.read(data(), async ({ tx }) => {
+  const isAny = async (): Promise<{ checks: boolean; readings: boolean; policies: boolean }> => {
+    return await transactor.read(data(), async ({ tx, nowMs }) => {
       const check = await tx.selectFrom("attachment_checks").select("id").limit(1).executeTakeFirst();
       const reading = await tx
         .selectFrom("attached_readings")
@@ -84,7 +85,8 @@ export function attachedRunner(deps: AttachedRunnerDeps): {
         .where("attempts", isAgain ? ">" : "=", 0)
         .limit(1)
         .executeTakeFirst();
-      return { checks: check !== undefined, readings: reading !== undefined };
+      const policies = !isAgain && (await areDocumentsToBeJudged(tx, nowMs));
+      return { checks: check !== undefined, readings: reading !== undefined, policies };
     });
   };
   const store = async (reading: Reading, documents: readonly ReadDocument[]): Promise<boolean> => {
@@ -135,10 +137,11 @@ export function attachedRunner(deps: AttachedRunnerDeps): {
     )) !== undefined;
   return {
     async readNext() {
-      const { checks } = isAgain ? { checks: false } : await isAny();
+      const { checks, policies } = isAgain ? { checks: false, policies: false } : await isAny();
+      if (policies && !signal.aborted) await transactor.write(checkNextDocumentPolicies, data(), {});
       for (let left = MAX_CHECKS; checks && left > 0 && !signal.aborted; left--)
         if (!(await transactor.write(checkNextAttachments, data(), {})).checked) break;
-      if (signal.aborted || !(await isAny()).readings) return checks;
+      if (signal.aborted || !(await isAny()).readings) return checks || policies;
       const { claimed } = await transactor.write(claimAttached, data(), { holder, isAgain });
       if (claimed !== undefined) await readOne(claimed);
       return true;

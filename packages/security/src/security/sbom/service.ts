@@ -11,7 +11,7 @@ import { pathOf } from "@moorage/kernel/core/image-path";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { failedPrecondition, invalidArgument, notFound } from "@moorage/kernel/errors";
 import { repos } from "@moorage/registry/registry";
-import { attachmentsOf } from "../images/attachments.ts";
+import { attachmentsOf, countUnsigned } from "../images/attachments.ts";
 import { weighBytes } from "../images/weights.ts";
 import { cycloneDxDocument } from "./document.ts";
 import { type Holdings, holdingsOf, sourcesFor } from "../images/holdings.ts";
@@ -98,7 +98,8 @@ export function sbomsService({ readBlob }: Pick<ServiceContext, "readBlob">): Se
         .where("digest", "=", digest)
         .executeTakeFirst();
       if (row === undefined) throw notFound("moorage.registry.v2.Image", digest);
-      return { attachments: await attachmentsOf(call, { repo, digest, isListed: request.unmatched }) };
+      const attachments = await attachmentsOf(call, { repo, digest, isListed: request.unmatched });
+      return { attachments, unsignedDocuments: await countUnsigned(call.tx, { repo, digest }) };
     },
   };
 }
