@@ -881,6 +881,14 @@ export const MIGRATIONS: Migration[] = [
       `create table change_keys (number INT8 not null, key KEY not null, primary key (number, key)) WITHOUT_ROWID`,
     ],
   },
+  {
+    version: 83,
+    name: "signatures of Notation are verified",
+    statements: [
+      // Those that were not, by the number of their format: each is verified once more.
+      `update signature_readings set state = 1, attempts = 0, hold_until = 0, holder = '' where state = 2 and exists (select 1 from signature_entries as e where e.subject = signature_readings.subject and e.manifest = signature_readings.manifest and e.format = 4)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */
