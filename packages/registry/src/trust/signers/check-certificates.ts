@@ -10,7 +10,8 @@ import { CertificateError, readCertificate } from "../x509/certificate.ts";
 import { IdentityError, trustedIdentity } from "../x509/distinguished-name.ts";
 import { pemToDer } from "../x509/pem.ts";
 
-const MAX_PEM = 96 << 10;
+/** Those of authorities have two thousand; each signature is compared with all of them. */
+const MAX_PEM = 16 << 10;
 const MAX_IDENTITY = 2_048;
 const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 
