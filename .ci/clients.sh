@@ -5,7 +5,7 @@
 # Exit status 77: a client is not available on this machine (a line says which, and why); the checks of the others have passed.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
-ALL="skopeo crane oras cosign helm regctl buildah"
+ALL="skopeo crane oras cosign notation helm regctl buildah"
 # shellcheck disable=SC2086 # one word for each client
 [ $# -gt 0 ] || set -- $ALL
 MISSING=()

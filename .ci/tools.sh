@@ -5,6 +5,7 @@
 # trivy-cdxgen is a program in a package of npm (MIT; Trivy itself is Apache-2.0), which is too large for a dev dependency,
 # as is Lighthouse (Apache-2.0), which only one test of the console runs; verdaccio and devpi-server (both MIT) are what
 # libraries are compared with;
+# notation is a program of this repository on the libraries of the Notary Project, since the proxy does not give out its own;
 # skopeo, buildah and promtool are the machine's own, installed from Debian when missing.
 # Read the program's release notes before changing a version. The module's own go.sum decides which dependencies are built.
 # Exit status 77: a program is not available on this machine (one line on stderr says why).
@@ -22,6 +23,7 @@ zb v2.1.14 zotregistry.dev/zot/v2/cmd/zb
 crane v0.22.1 github.com/google/go-containerregistry/cmd/crane
 oras v1.3.3 oras.land/oras/cmd/oras
 cosign v3.1.3 github.com/sigstore/cosign/v3/cmd/cosign
+notation 1.3.2 folder:.ci/clients/notation
 helm v4.3.1 helm.sh/helm/v4/cmd/helm
 regctl v0.11.7 github.com/regclient/regclient/cmd/regctl
 conformance ed885fa github.com/opencontainers/distribution-spec/conformance
@@ -70,6 +72,20 @@ build_go() {
   fi
   # As the last step, so that no other process uses a half-written program.
   ln -s "bin/$(basename "$package")" "$folder/$name"
+}
+
+# build_folder NAME SOURCE FOLDER: creates FOLDER/NAME out of a program of this repository.
+build_folder() {
+  local name=$1 source=$2 folder=$3 built=0
+  command -v go >/dev/null || { say "$name: not run: no go on PATH"; return 77; }
+  (cd "$ROOT/$source" && GOWORK=off GOFLAGS=-mod=readonly CGO_ENABLED=0 timeout "$BUILD_SECONDS" go build -trimpath -ldflags='-s -w' -o "$folder/build" .) >"$folder/build.log" 2>&1 || built=$?
+  if [ "$built" -ne 0 ]; then
+    tail -n 5 "$folder/build.log" >&2
+    grep -q "not available\|Forbidden\|Not Found\|no such host\|connection refused" "$folder/build.log" || return 1
+    say "$name: not run: the Go module proxy does not give out what it is made of"
+    return 77
+  fi
+  mv "$folder/build" "$folder/$name"
 }
 
 # build_python NAME VERSION PACKAGE FOLDER: creates FOLDER/NAME.
@@ -126,6 +142,7 @@ bring() {
   local name=$1 version package folder status=0 began=$SECONDS
   read -r version package < <(awk -v name="$name" '$1 == name { print $2, $3 }' <<<"$TABLE") || { say "$name: no such tool; there are:$(awk '{ printf " %s", $1 }' <<<"$TABLE")"; return 2; }
   folder=$TOOLS/$name-$version
+  case $package in folder:*) [ "$folder/$name" -nt "$ROOT/${package#folder:}/main.go" ] || rm -rf "$folder" ;; esac
   [ -x "$folder/$name" ] || lock
   if [ ! -x "$folder/$name" ]; then
     rm -rf "$folder"
@@ -133,6 +150,7 @@ bring() {
     case $package in
       python:*) build_python "$name" "$version" "${package#python:}" "$folder" 9>&- || status=$? ;;
       npm:*) build_npm "$name" "$version" "${package#npm:}" "$folder" 9>&- || status=$? ;;
+      folder:*) build_folder "$name" "${package#folder:}" "$folder" 9>&- || status=$? ;;
       debian:*) build_debian "$name" "${package#debian:}" "$folder" 9>&- || status=$? ;;
       *) build_go "$name" "$version" "$package" "$folder" 9>&- || status=$? ;;
     esac

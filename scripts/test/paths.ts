@@ -131,6 +131,7 @@ export const TAKES_LONG = [
   "test/oci/time-travel",
   "test/oci/uploads",
   "test/trust/hostile-signatures",
+  "test/trust/notation-signatures",
   "test/trust/signed-worlds",
   "test/libraries/content",
   "test/libraries/cooldown",

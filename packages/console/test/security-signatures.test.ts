@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually } from "../../server/test/support/eventually.ts";
+import { certify } from "../../server/test/support/notation-certificates.ts";
 import { openSignedRepo } from "../../server/test/support/signed-repo.ts";
 import { newKey, verifiedSignatures } from "../../server/test/support/signing.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
@@ -77,6 +78,32 @@ test("a signer is made, an image shows who signed it, and a policy keeps back wh
   await dialog.getByRole("button", { name: "End" }).click();
   await page.getByText("Nothing is exempt").waitFor();
   assert.equal((await repo.pull("v2")).status, 403);
+  assert.deepEqual(complaints, []);
+});
+
+test("a signer by certificates of Notation is made, and its page says whose count", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const repo = await openSignedRepo(platform);
+  const root = certify({ isAuthority: true });
+  const page = await signedIn();
+  const dialog = page.getByRole("dialog");
+  await page.goto(`/signatures/signers?group=${repo.group}`);
+  await page.getByRole("button", { name: "New signer" }).click();
+  await dialog.getByLabel("Name").fill("authority");
+  await dialog.getByLabel("Known by").selectOption("x509");
+  await dialog.getByLabel("Certificates of the authorities").fill(`${root.pem}\n${certify().pem}`);
+  await dialog.getByLabel("Whose certificates").fill("x509.subject: C=US, O=acme");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText("must name ST").waitFor();
+  await dialog.getByLabel("Whose certificates").fill("x509.subject: C=US, ST=WA, O=acme");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("cell", { name: "x509.subject: C=US, ST=WA, O=acme" }).waitFor();
+  await page.getByRole("link", { name: "authority" }).click();
+  await page.getByRole("heading", { name: "Certificates" }).waitFor();
+  await page.getByText("The signer's own certificates").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Add a key" }).count(), 0);
   assert.deepEqual(complaints, []);
 });
 

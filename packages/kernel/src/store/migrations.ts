@@ -888,6 +888,7 @@ export const MIGRATIONS: Migration[] = [
       // The kind was missing, so that SQLite read all references of a repo to find those of one kind.
       `drop index manifest_references_target`,
       `create index manifest_references_target on manifest_references (target, repo, digest, kind)`,
+    ],
   },
   {
     version: 76,
@@ -897,6 +898,14 @@ export const MIGRATIONS: Migration[] = [
       `alter table attachments add column asked text not null default ''`,
       `alter table attachments add column recheck_time INT8`,
       `create index attachments_recheck on attachments (recheck_time) where recheck_time is not null`,
+    ],
+  },
+  {
+    version: 77,
+    name: "signatures of Notation are verified",
+    statements: [
+      // Those that were not, by the number of their format: each is verified once more.
+      `update signature_readings set state = 1, attempts = 0, hold_until = 0, holder = '' where state = 2 and exists (select 1 from signature_entries as e where e.subject = signature_readings.subject and e.manifest = signature_readings.manifest and e.format = 4)`,
     ],
   },
 ];

@@ -180,7 +180,7 @@ test("what was never verified says so: no signer, other forms, nothing attached"
   await pushCosign(place, digest, [cosignLayer(release, cosignPayload(digest))]);
   assert.deepEqual(await worth(place, digest), ["UNTRUSTED NO_SIGNER"]);
   const notation = "application/vnd.cncf.notary.signature";
-  await pushReferrer(place, digest, "{}", "application/jose+json", notation);
+  await pushReferrer(place, digest, "{}", "application/octet-stream", notation);
   assert.deepEqual((await worth(place, digest, 2)).sort(), ["UNTRUSTED NO_SIGNER", "UNTRUSTED UNKNOWN_FORMAT"]);
 });
 

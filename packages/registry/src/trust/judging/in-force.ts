@@ -76,7 +76,7 @@ export async function signersIn(tx: Database, uids: readonly string[]): Promise<
   if (uids.length === 0) return [];
   const rows = await select<{ uid: string; name: string; version: string; create_time: number; keyless: number }>(
     tx,
-    `select uid, name, version, create_time, case when keyless is null then 0 else 1 end as keyless from signers where uid in (${marks(uids)})`,
+    `select uid, name, version, create_time, case when keyless is null and x509 is null then 0 else 1 end as keyless from signers where uid in (${marks(uids)})`,
     uids,
   );
   return rows.map(({ create_time, keyless, ...row }) => ({

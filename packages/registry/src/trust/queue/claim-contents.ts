@@ -1,9 +1,10 @@
+import { SignerScheme } from "@moorage/api/messages";
 import { isObject } from "@moorage/kernel/lib/json";
 import { milliseconds } from "@moorage/kernel/lib/timestamps";
 import { ancestorsOf } from "@moorage/kernel/lib/uid";
 import type { StoredBlob } from "@moorage/kernel/blobs";
 import { type Database, type Row, select } from "@moorage/kernel/store";
-import { keylessOf, keysOf, timesOf } from "../signers/resource.ts";
+import { certificatesOf, keylessOf, keysOf, timesOf } from "../signers/resource.ts";
 import type { SignerSpec } from "../verify/types.ts";
 
 /** A layer of a manifest with signatures. `stored`: where its content is, if it is held. */
@@ -21,6 +22,7 @@ export interface ClaimedSigned {
   manifest: string;
   /** The bytes of the manifest of the subject, where it is held. */
   subjectContent?: Uint8Array;
+  subjectMediaType?: string;
   layers: ClaimedLayer[];
   /** How many layers there are beyond the first ones, which are not verified. */
   layersLeftOut: number;
@@ -43,19 +45,19 @@ export async function claimedOf(
 ): Promise<ClaimedSigned | undefined> {
   const rows = await tx
     .selectFrom("manifests")
-    .select(["digest", "content", "create_time"])
+    .select(["digest", "media_type", "content", "create_time"])
     .where("digest", "in", [subject, manifest])
     .orderBy("create_time")
     .limit(CHUNK)
     .execute();
   const held = rows.find(({ digest }) => digest === manifest);
   if (held === undefined) return undefined;
-  const subjectContent = rows.find(({ digest }) => digest === subject)?.content;
+  const about = rows.find(({ digest }) => digest === subject);
   const all = layersIn(held.content);
   return {
     subject,
     manifest,
-    ...(subjectContent !== undefined && { subjectContent }),
+    ...(about !== undefined && { subjectContent: about.content, subjectMediaType: about.media_type }),
     layers: await withStored(tx, all.slice(0, MAX_LAYERS)),
     layersLeftOut: Math.max(0, all.length - MAX_LAYERS),
     signers: await signersOf(tx, subject, manifest),
@@ -109,7 +111,7 @@ async function signersOf(tx: Database, subject: string, manifest: string): Promi
   for (let at = 0; at < groups.length && found.length < MAX_SIGNERS; at += CHUNK) {
     const rows = await tx
       .selectFrom("signers")
-      .select(["uid", "version", "keys", "keyless", "require_log", "times"])
+      .select(["uid", "version", "keys", "keyless", "x509", "require_log", "times"])
       .where("parent", "in", groups.slice(at, at + CHUNK))
       .orderBy("uid")
       .limit(MAX_SIGNERS - found.length)
@@ -119,7 +121,7 @@ async function signersOf(tx: Database, subject: string, manifest: string): Promi
   return found;
 }
 
-type SignerRow = Pick<Row<"signers">, "uid" | "version" | "keys" | "keyless" | "require_log" | "times">;
+type SignerRow = Pick<Row<"signers">, "uid" | "version" | "keys" | "keyless" | "x509" | "require_log" | "times">;
 
 function specOf(row: SignerRow): SignerSpec {
   const keys = keysOf(row).map(({ pem, notBefore, notAfter, revokeTime }) => ({
@@ -129,6 +131,7 @@ function specOf(row: SignerRow): SignerSpec {
     ...(revokeTime !== undefined && { revokeMs: milliseconds(revokeTime) }),
   }));
   const { issuer, subject, subjectPattern, extensions } = keylessOf(row) ?? {};
+  const x509 = certificatesOf(row);
   return {
     uid: row.uid,
     version: row.version,
@@ -137,6 +140,15 @@ function specOf(row: SignerRow): SignerSpec {
     requireLog: row.require_log === 1,
     ...(issuer !== undefined && {
       keyless: { issuer, subject: subject ?? "", subjectPattern: subjectPattern ?? "", extensions: extensions ?? {} },
+    }),
+    ...(x509 !== undefined && {
+      x509: {
+        roots: x509.roots,
+        isAuthority: x509.scheme === SignerScheme.SIGNING_AUTHORITY,
+        tsaRoots: x509.tsaRoots,
+        identities: x509.identities,
+        revoked: x509.revokedFingerprints,
+      },
     }),
   };
 }

@@ -10,6 +10,7 @@ import type { ServiceContext } from "@moorage/kernel/core/service";
 import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
 import { milliseconds } from "@moorage/kernel/lib/timestamps";
 import { compilePattern, PatternError } from "@moorage/kernel/lib/patterns";
+import { certificatesViolations } from "./check-certificates.ts";
 import { FULCIO_EXTENSIONS } from "./fulcio-extensions.ts";
 import { PublicKeyError, publicKeyOf } from "./public-key.ts";
 
@@ -23,18 +24,23 @@ export function checkSigner(
 ): void {
   validate(SignerSchema, signer);
   const violations = [...kindViolations(signer), ...keyViolations(signer), ...timeViolations(signer)];
-  const { keyless } = signer;
+  const { keyless, x509 } = signer;
   if (keyless !== undefined) violations.push(...identityViolations(keyless, hasSigstoreRoot));
+  if (x509 !== undefined) violations.push(...certificatesViolations(x509, signer));
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
 function kindViolations({ keys, keyless, x509 }: Signer): FieldViolation[] {
-  if (x509 !== undefined)
-    return [{ field: "x509", description: "certificates of Notation are not verified by this version of the server" }];
-  if (keys.length > 0 && keyless !== undefined)
-    return [{ field: "keyless", description: "and keys exclude each other: make two signers" }];
-  if (keys.length > 0 || keyless !== undefined) return [];
-  return [{ field: "keys", description: "is required: a signer has keys, or keyless" }];
+  const kinds = [
+    ...(keys.length > 0 ? ["keys"] : []),
+    ...(keyless === undefined ? [] : ["keyless"]),
+    ...(x509 === undefined ? [] : ["x509"]),
+  ];
+  const [first, second = ""] = kinds;
+  if (first === undefined)
+    return [{ field: "keys", description: "is required: a signer has keys, or keyless, or x509" }];
+  if (kinds.length === 1) return [];
+  return [{ field: second, description: `and ${first} exclude each other: make two signers` }];
 }
 
 function identityViolations(
@@ -94,19 +100,25 @@ function keyViolations({ keys }: Signer): FieldViolation[] {
   return found;
 }
 
-function timeViolations({ times, requireLog, keyless }: Signer): FieldViolation[] {
+/** What signers of each kind are called, and whose word of the time counts for them. */
+function timesFor({ keyless, x509 }: Signer): { of: string; able: readonly SignatureTime[] } {
+  if (keyless !== undefined) return { of: "identities", able: [SignatureTime.LOG, SignatureTime.TIMESTAMP] };
+  if (x509 !== undefined) return { of: "certificates", able: [SignatureTime.TIMESTAMP, SignatureTime.REGISTRY] };
+  return { of: "keys", able: [SignatureTime.REGISTRY] };
+}
+
+function timeViolations(signer: Signer): FieldViolation[] {
+  const { times, requireLog, keyless } = signer;
   const found: FieldViolation[] = [];
-  const able: readonly SignatureTime[] =
-    keyless === undefined ? [SignatureTime.REGISTRY] : [SignatureTime.LOG, SignatureTime.TIMESTAMP];
+  const { of, able } = timesFor(signer);
   const nameOf = (time: SignatureTime): string =>
     SignatureTimeSchema.value[time]?.name.replace("SIGNATURE_TIME_", "") ?? String(time);
-  const of = keyless === undefined ? "keys" : "identities";
   for (const [at, time] of times.entries())
     if (!able.includes(time)) {
       const description = `${nameOf(time)} is not verified for ${of} by this version: use ${able.map(nameOf).join(", ")}`;
       found.push({ field: `times[${at}]`, description });
     }
   if (requireLog && keyless === undefined)
-    found.push({ field: "requireLog", description: "entries of a log are not verified for keys by this version" });
+    found.push({ field: "requireLog", description: `entries of a log are not verified for ${of} by this version` });
   return found;
 }

@@ -7,6 +7,8 @@ import {
   SignerIdentitySchema,
   type SignerKey,
   SignerKeySchema,
+  type SignerCertificates,
+  SignerCertificatesSchema,
   SignerSchema,
 } from "@moorage/api/messages";
 import { resource } from "@moorage/kernel/aip/resource";
@@ -40,6 +42,11 @@ export function keysOf({ keys }: Pick<Row<"signers">, "keys">): SignerKey[] {
 /** The identity of a row of signers; undefined for one with keys. */
 export function keylessOf({ keyless }: Pick<Row<"signers">, "keyless">): SignerIdentity | undefined {
   return keyless === null ? undefined : fromJson(SignerIdentitySchema, JSON.parse(keyless) as JsonValue);
+}
+
+/** Who issues the certificates of a row of signers; undefined for one with keys or an identity. */
+export function certificatesOf({ x509 }: Pick<Row<"signers">, "x509">): SignerCertificates | undefined {
+  return x509 === null ? undefined : fromJson(SignerCertificatesSchema, JSON.parse(x509) as JsonValue);
 }
 
 /** By whose word the signer lets it be known when a signature was made. */

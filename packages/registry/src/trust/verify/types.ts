@@ -17,12 +17,25 @@ export interface SpecIdentity {
   extensions: Readonly<Record<string, string>>;
 }
 
-/** Who signs, as signatures are verified: by keys, or by an identity. */
+/** Who issues the certificates of a signer, and for whom. Certificates are in PEM. */
+export interface SpecCertificates {
+  roots: readonly string[];
+  /** Whether signing authorities have issued them, which vouch for the time of signing. */
+  isAuthority: boolean;
+  tsaRoots: readonly string[];
+  /** As they are written in the API, and were checked. */
+  identities: readonly string[];
+  /** The fingerprints of certificates that do not count. */
+  revoked: readonly string[];
+}
+
+/** Who signs, as signatures are verified: by keys, by an identity, or by certificates. */
 export interface SignerSpec {
   uid: string;
   version: string;
   keys: readonly SpecKey[];
   keyless?: SpecIdentity;
+  x509?: SpecCertificates;
   /** Whether only what stands in a transparency log counts. */
   requireLog: boolean;
   /** By whose word it is known when a signature was made. */
@@ -43,6 +56,8 @@ export interface Signed {
   subject: string;
   /** The bytes of the manifest of that digest; undefined where it is not held. */
   subjectContent: Uint8Array | undefined;
+  /** The media type of that manifest. */
+  subjectMediaType?: string | undefined;
   layers: readonly SignedLayer[];
   signers: readonly SignerSpec[];
   /** When the signatures were first held here. */

@@ -16,6 +16,8 @@ const LARGEST: readonly [is: (type: string) => boolean, bytes: number][] = [
   [isNotation, MIB],
 ];
 
+const NOT_ALONE = "a manifest of Notation has exactly one layer";
+
 let opened: Promise<BlobStore> | undefined;
 
 /** The store, which these processes only read. A store that could not be opened is opened again for the next. */
@@ -30,17 +32,20 @@ async function blobsOf({ dataDir, blobsUrl }: VerifierData): Promise<BlobStore> 
 }
 
 async function verify(
-  { layers, layersLeftOut, subject, subjectContent, signers, heldMs, nowMs }: ClaimedSigned & { nowMs: number },
+  { layers, layersLeftOut, signers, ...claimed }: ClaimedSigned & { nowMs: number },
   data: VerifierData,
 ): Promise<{ entries: VerifiedEntry[] }> {
   const entries: VerifiedEntry[] = [];
   // One after another: each may be large.
   for (const layer of layers) {
     const { n, mediaType, annotations } = layer;
-    const content = await contentOf(layer, data);
+    const isAlone = layers.length + layersLeftOut === 1;
+    const content = isNotation(mediaType) && !isAlone ? NOT_ALONE : await contentOf(layer, data);
     const one = { n, mediaType, annotations, content };
     const root = data.sigstoreRoot === "" ? undefined : data.sigstoreRoot;
-    entries.push(...(await verifySigned({ subject, subjectContent, signers, heldMs, nowMs, layers: [one] }, root)));
+    const { subject, subjectContent, subjectMediaType, heldMs, nowMs } = claimed;
+    const about = { subject, subjectContent, subjectMediaType, heldMs, nowMs };
+    entries.push(...(await verifySigned({ ...about, signers, layers: [one] }, root)));
   }
   if (layers.length === 0) entries.push(notVerified(0, "the manifest has no layers, and so no signatures"));
   if (layersLeftOut > 0)

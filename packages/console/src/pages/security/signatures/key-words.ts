@@ -16,7 +16,8 @@ export function policiesOf(signer: string, policies: readonly SignaturePolicy[])
 }
 
 /** By what a signer is known, in a line. */
-export function knownBy({ keys, keyless }: Signer): string {
+export function knownBy({ keys, keyless, x509 }: Signer): string {
+  if (x509 !== undefined) return x509.identities.map((each) => (each === "*" ? "any certificate" : each)).join("; ");
   if (keyless !== undefined) return `${keyless.subject || keyless.subjectPattern} of ${keyless.issuer}`;
   return keys.length === 1 ? "1 key" : `${keys.length} keys`;
 }

@@ -4,6 +4,8 @@ import type { FieldSpec, FormSpec, Values } from "../../access/parts/resource.ts
 
 const KEYS = "keys";
 const IDENTITY = "keyless";
+const CERTIFICATES = "x509";
+const isCertificates = (values: Values): boolean => values["by"] === CERTIFICATES;
 const isKeys = (values: Values): boolean => values["by"] === KEYS;
 const isIdentity = (values: Values): boolean => values["by"] === IDENTITY;
 
@@ -22,6 +24,7 @@ export function newSignerForm(parent: string): FormSpec<Signer> {
         options: [
           [KEYS, "A public key"],
           [IDENTITY, "An identity of a CI or a person (Fulcio)"],
+          [CERTIFICATES, "Certificates of an authority (Notation)"],
         ],
         initial: KEYS,
       },
@@ -46,6 +49,7 @@ export function newSignerForm(parent: string): FormSpec<Signer> {
         when: isIdentity,
         help: "RE2, which the whole subject must match",
       },
+      ...CERTIFICATE_FIELDS,
       { name: "description", label: "Who it is" },
     ],
     send: (values) => call(createSigner, { parent, signer: { name: values["name"] ?? "", ...inputOf(values) } }),
@@ -54,7 +58,7 @@ export function newSignerForm(parent: string): FormSpec<Signer> {
 
 /** Changes what is said of a signer, and whose word counts. */
 export function editSignerForm(signer: Signer): FormSpec<Signer> {
-  const isByKeys = signer.keyless === undefined;
+  const isByKeys = signer.keyless === undefined && signer.x509 === undefined;
   return {
     title: `Edit ${signer.name}`,
     action: "Save",
@@ -96,6 +100,30 @@ export async function endKey(signer: Signer, fingerprint: string, end: KeyEnd): 
   await call(updateSigner, { signer: { uid: signer.uid, keys }, updateMask: "keys" });
 }
 
+const CERTIFICATE_FIELDS: readonly FieldSpec[] = [
+  {
+    name: "roots",
+    label: "Certificates of the authorities",
+    kind: "lines",
+    when: isCertificates,
+    help: "In PEM, one after another",
+  },
+  {
+    name: "identities",
+    label: "Whose certificates",
+    kind: "lines",
+    when: isCertificates,
+    help: "One a line, such as x509.subject: C=US, ST=WA, O=acme, CN=release; or * for all",
+  },
+  {
+    name: "tsaRoots",
+    label: "Certificates of time-stamping authorities",
+    kind: "lines",
+    when: isCertificates,
+    help: "In PEM. Without them a signature holds as long as its certificate.",
+  },
+];
+
 function heldBefore(signer?: Signer): FieldSpec {
   return {
     name: "heldBefore",
@@ -108,9 +136,31 @@ function heldBefore(signer?: Signer): FieldSpec {
 function inputOf(values: Values): SignerInput {
   const { description = "", pem = "", issuer = "", subject = "", subjectPattern = "" } = values;
   if (isIdentity(values)) return { description, keyless: { issuer, subject, subjectPattern } };
+  if (isCertificates(values)) {
+    const { roots = "", tsaRoots = "", identities = "" } = values;
+    const x509 = { roots: pemsIn(roots), tsaRoots: pemsIn(tsaRoots), identities: linesIn(identities) };
+    return { description, x509 };
+  }
   return {
     description,
     keys: [{ pem }],
     ...(values["heldBefore"] === "true" && { times: ["SIGNATURE_TIME_REGISTRY"] }),
   };
+}
+
+function linesIn(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
+
+const END = "-----END CERTIFICATE-----";
+
+/** The certificates in a text, each up to its end; what follows the last one is one, too, so that it is not ignored. */
+function pemsIn(text: string): string[] {
+  return text
+    .split(END)
+    .map((part, at, all) => (at < all.length - 1 ? `${part.trim()}\n${END}\n` : part.trim()))
+    .filter((part) => part !== "");
 }

@@ -58,7 +58,7 @@ export function SignerPage() {
           ]}
         />
       </Card>
-      {signer.keyless === undefined ? (
+      {signer.keyless === undefined && signer.x509 === undefined && (
         <Section
           title="Keys"
           count={signer.keys.length}
@@ -70,9 +70,9 @@ export function SignerPage() {
         >
           <SignerKeys signer={signer} asking={asking} mayNot={mayNot} />
         </Section>
-      ) : (
-        <Identity keyless={signer.keyless} />
       )}
+      {signer.keyless !== undefined && <Identity keyless={signer.keyless} />}
+      {signer.x509 !== undefined && <Certificates x509={signer.x509} />}
       <Section title="Policies that ask for it" count={policies.data === undefined ? undefined : asking.length}>
         <ErrorNote error={policies.error} />
         {policies.data !== undefined && asking.length === 0 && (
@@ -96,6 +96,40 @@ export function SignerPage() {
 }
 
 const POLICIES: readonly Column<SignaturePolicy>[] = policyColumns().filter(({ id }) => id !== "rules");
+
+function Certificates({ x509 }: { x509: NonNullable<Signer["x509"]> }) {
+  const { roots, scheme, tsaRoots, identities, revokedFingerprints } = x509;
+  const isAuthority = scheme === "SIGNER_SCHEME_SIGNING_AUTHORITY";
+  const lines = (key: string, texts: readonly string[]) =>
+    texts.length > 0 && (
+      <span key={key}>
+        {texts.map((text) => (
+          <code key={text}>{text} </code>
+        ))}
+      </span>
+    );
+  return (
+    <Section title="Certificates">
+      <Card>
+        <Facts
+          facts={[
+            [
+              "Scheme",
+              isAuthority ? "A signing authority, which says when it signed" : "The signer's own certificates",
+            ],
+            ["Identities", lines("identities", identities)],
+            ["Authorities", roots.length],
+            ["Authorities of time stamps", tsaRoots.length],
+            ["Revoked", lines("revoked", revokedFingerprints)],
+          ]}
+        />
+        <p>
+          <Badge look="outline">Notation</Badge> What it signs is verified by the certificates of these authorities.
+        </p>
+      </Card>
+    </Section>
+  );
+}
 
 function Identity({ keyless }: { keyless: NonNullable<Signer["keyless"]> }) {
   const { issuer, subject, subjectPattern, extensions } = keyless;

@@ -65,8 +65,8 @@ export function SignersPage() {
   return <ResourcePage spec={SIGNERS} list={list} group={search.group ?? ""} order={search.order} />;
 }
 
-function Keys({ signer: { keys, keyless } }: { signer: Signer }) {
-  if (keyless !== undefined) return <span>certificates</span>;
+function Keys({ signer: { keys, keyless, x509 } }: { signer: Signer }) {
+  if (keyless !== undefined || x509 !== undefined) return <span>certificates</span>;
   const nowMs = Date.now();
   const words = [...new Map(keys.map((key) => keyWord(key, nowMs)))];
   return (

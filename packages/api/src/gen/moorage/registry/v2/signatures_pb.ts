@@ -199,7 +199,7 @@ export type SignatureVerdict = Message<"moorage.registry.v2.SignatureVerdict"> &
   signerName: string;
 
   /**
-   * The fingerprint of the signer's key that has made it, if one has.
+   * The fingerprint of the signer's key that has made it, or of the certificate of Notation, if one has.
    *
    * @generated from field: string fingerprint = 1002;
    */
@@ -696,7 +696,7 @@ export const SignatureCode = {
   NO_SIGNER: 4,
 
   /**
-   * None of the signer's keys, and not its identity, has made it.
+   * None of the signer's keys, and not its identity or its certificates, has made it.
    *
    * @generated from enum value: SIGNATURE_CODE_OTHER_SIGNER = 5;
    */

@@ -62,7 +62,7 @@ export type Signer = Message<"moorage.registry.v2.Signer"> & {
   keyless?: SignerIdentity | undefined;
 
   /**
-   * The authorities of its certificates. Not supported by this version: a signer with it is rejected.
+   * The authorities of its certificates, with which it signs by Notation.
    *
    * @generated from field: moorage.registry.v2.SignerCertificates x509 = 6;
    */
@@ -76,8 +76,8 @@ export type Signer = Message<"moorage.registry.v2.Signer"> & {
   requireLog: boolean;
 
   /**
-   * By whose word it is known when a signature was made. Nobody's unless it is named: then a certificate or key holds
-   * as long as it is valid now.
+   * By whose word it is known when a signature was made. Unless it is named: for keys nobody's, so that a key holds as
+   * long as it is valid now; for identities that of logs and time stamps; for certificates that of time stamps.
    *
    * @generated from field: repeated moorage.registry.v2.SignatureTime times = 8;
    */
@@ -211,49 +211,51 @@ export const SignerIdentitySchema: GenMessage<SignerIdentity> = /*@__PURE__*/
  */
 export type SignerCertificates = Message<"moorage.registry.v2.SignerCertificates"> & {
   /**
-   * The certificates of the authorities, in PEM.
+   * The certificates of the authorities, in PEM. The chain of a signature holds one of them.
    *
    * @generated from field: repeated string roots = 1;
    */
   roots: string[];
 
   /**
-   * Which scheme the signatures use.
+   * Which scheme the signatures use. Others do not count, by whichever certificate.
    *
    * @generated from field: moorage.registry.v2.SignerScheme scheme = 2;
    */
   scheme: SignerScheme;
 
   /**
-   * The certificates of time-stamping authorities, in PEM.
+   * The certificates of time-stamping authorities, in PEM. Without them time stamps do not count.
    *
    * @generated from field: repeated string tsa_roots = 3;
    */
   tsaRoots: string[];
 
   /**
-   * Whose certificates count: "x509.subject: " and attributes, or "*".
+   * Whose certificates count: "x509.subject: " and attributes that the subject has, as C=US, ST=WA, O=acme, CN=release,
+   * of which C, ST and O are mandatory; or "*" alone for all.
    *
    * @generated from field: repeated string identities = 4;
    */
   identities: string[];
 
   /**
-   * Lists of revoked certificates, in PEM.
+   * Lists of revoked certificates, in PEM. Not supported by this version: a signer with them is rejected.
    *
    * @generated from field: repeated string crls = 5;
    */
   crls: string[];
 
   /**
-   * Certificates that do not count, by the hash of their DER.
+   * Certificates that do not count, and none that they have issued: by the hash of their DER, as sha256:<64
+   * hexadecimal digits>. Those of time-stamping authorities, too.
    *
    * @generated from field: repeated string revoked_fingerprints = 6;
    */
   revokedFingerprints: string[];
 
   /**
-   * How else revoked certificates are found.
+   * How else revoked certificates are found. Not supported by this version: a signer with CRL or ONLINE is rejected.
    *
    * @generated from field: moorage.registry.v2.SignerRevocation revocation = 7;
    */
@@ -594,7 +596,7 @@ export const SignatureTime = {
   LOG: 1,
 
   /**
-   * A time-stamping authority.
+   * A time-stamping authority, or a signing authority of Notation.
    *
    * @generated from enum value: SIGNATURE_TIME_TIMESTAMP = 2;
    */
