@@ -26,15 +26,13 @@ const chosen = pages.filter(
 );
 try {
   for (const each of [folder, documents]) mkdirSync(each, { recursive: true });
-  for await (const { page, name, screen } of takePictures(
-    { ...opened, pages: chosen },
-    isForDocuments ? WIDTHS.slice(0, 1) : WIDTHS,
-  )) {
+  const widths = isForDocuments ? WIDTHS.slice(0, 1) : WIDTHS;
+  await takePictures({ ...opened, pages: chosen }, widths, ({ page, name, screen }) => {
     writeFileSync(join(folder, `${name}.png`), screen);
     if (page.document !== undefined && name.endsWith(DOCUMENT_LOOK))
       writeFileSync(join(documents, `${page.document}.png`), screen);
     console.log(`build/screenshots/${name}.png: ${page.path}`);
-  }
+  });
   if (console_.complaints.length > 0) console.error(console_.complaints.join("\n"));
 } finally {
   await console_.close();

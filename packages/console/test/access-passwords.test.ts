@@ -51,7 +51,8 @@ test("an invite's code is shown once, and gives whoever accepts it the role", as
   await page.goto(`/access/invites?group=${platform.organization}`);
   await page.getByRole("button", { name: "New invite" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Role").selectOption({ label: "viewer" });
+  await dialog.getByRole("radio", { name: "Viewer" }).check();
+  await dialog.getByText("30 days").click();
   await dialog.getByRole("button", { name: "Create" }).click();
   const code = (await dialog.getByRole("group", { name: "code" }).innerText()).trim();
   await dialog.getByRole("button", { name: "Done" }).click();

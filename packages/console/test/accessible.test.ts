@@ -76,3 +76,27 @@ test("axe finds nothing on any route, and nothing is wider than the window", LIM
   }
   assert.deepEqual(console_.complaints, []);
 });
+
+test("axe finds nothing on the sign-in of an organization, and on the form of an invite", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform } = console_;
+  await platform.ok("POST", `/iam/v2/identityProviders/${platform.organization}`, {
+    name: "okta",
+    oidc: { issuer: "https://okta.example.com", clientId: "moorage" },
+  });
+  const signIn = await console_.signedOut();
+  await signIn.goto("/login?organization=acme");
+  await signIn.getByRole("button", { name: "Continue with okta" }).waitFor();
+  const invites = await console_.signedIn();
+  await invites.goto(`/access/invites?group=${platform.organization}`);
+  await invites.getByRole("button", { name: "New invite" }).click();
+  await invites.getByRole("radio", { name: "Editor" }).check();
+  for (const page of [signIn, invites])
+    for (const colorScheme of ["light", "dark"] as const)
+      for (const size of [WIDE, PHONE]) {
+        await page.setViewportSize(size);
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        assert.deepEqual(await complaintsOf(page), [], `${page.url()} ${colorScheme} ${size.width}`);
+      }
+});

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => opened?.close());
 
-test("a signer is made, an image shows who signed it, and a policy keeps back what is not signed", async (t) => {
+test("a signer is made, an image shows who signed it, and a policy blocks what is not signed", async (t) => {
   const console_ = needs(t, opened);
   if (console_ === undefined) return;
   const { platform, signedIn, complaints } = console_;
@@ -49,11 +49,11 @@ test("a signer is made, an image shows who signed it, and a policy keeps back wh
 
   await page.goto(`/signatures/policies?group=${repo.group}`);
   await page.getByRole("button", { name: "New policy" }).click();
-  await dialog.getByText("Choose who signs to see which tags it would keep back").waitFor();
+  await dialog.getByText("Choose who signs to see which tags it would block").waitFor();
   await dialog.getByLabel("Name").fill("signed");
   await dialog.getByLabel("release").check();
   await dialog.getByLabel("Mode").selectOption("GATE_MODE_ENFORCE");
-  const kept = dialog.getByRole("table", { name: "Tags that would be kept back" });
+  const kept = dialog.getByRole("table", { name: "Tags that would be blocked" });
   await kept.getByRole("link", { name: name("v2") }).waitFor();
   assert.equal(await kept.getByRole("link", { name: name("v1") }).count(), 0);
   await dialog.getByRole("button", { name: "Create" }).click();
@@ -62,7 +62,7 @@ test("a signer is made, an image shows who signed it, and a policy keeps back wh
   assert.equal((await repo.pull("v2")).status, 403);
 
   await page.goto(`/image?name=${name("v2")}&part=signatures`);
-  await page.getByText("Kept back.").waitFor();
+  await page.getByText("Blocked.").waitFor();
   await page.getByText("Nothing is signed").waitFor();
   await page.getByRole("table", { name: "Policies" }).getByRole("link", { name: "signed" }).click();
   await page.getByRole("button", { name: "New exemption" }).click();

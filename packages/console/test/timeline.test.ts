@@ -170,24 +170,27 @@ test("a tag that was deleted, and one with a single move", async (t) => {
   assert.deepEqual(console_.complaints, []);
 });
 
+/** Run in the page: whoever observes an element's size gets the first one only. */
+const MEASURES_ONCE = `{
+  const Real = globalThis.ResizeObserver;
+  globalThis.ResizeObserver = class extends Real {
+    constructor(callback) {
+      let isFirst = true;
+      super((entries, self) => {
+        if (isFirst) callback(entries, self);
+        isFirst = false;
+      });
+    }
+  };
+}`;
+
 test("a window that becomes narrower is not overflowed, however late the page measures itself", async (t) => {
   const console_ = needs(t, opened);
   if (console_ === undefined) return;
   const digests = Array.from({ length: 30 }, (_, at) => digestOf(at));
   const { page } = await openTag(console_, "narrower", digests);
   // A busy browser: what comes after the first measure is not delivered.
-  await page.addInitScript(`
-    const Real = ResizeObserver;
-    globalThis.ResizeObserver = class extends Real {
-      constructor(callback) {
-        let isFirst = true;
-        super((entries, self) => {
-          if (isFirst) callback(entries, self);
-          isFirst = false;
-        });
-      }
-    };
-  `);
+  await page.addInitScript({ content: MEASURES_ONCE });
   await page.setViewportSize({ width: 1280, height: 900 });
   await page.reload();
   await page.getByRole("slider", { name: "Moment" }).waitFor();

@@ -1,3 +1,4 @@
+import "@fontsource-variable/geist-mono/wght.css";
 import "@fontsource-variable/inter/wght.css";
 import "../ui/tokens.css";
 import "../ui/base.css";

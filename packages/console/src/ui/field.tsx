@@ -1,5 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 import styles from "./field.module.css";
+import { Segmented } from "./segments.tsx";
 
 interface Common {
   label: string;
@@ -38,6 +39,25 @@ export function SelectField({ label, help, error, children, ...rest }: Common & 
         {children}
       </select>
     </Frame>
+  );
+}
+
+export interface SegmentsFieldProps extends Common {
+  value: string;
+  options: readonly (readonly [value: string, label: string])[];
+  onValue: (value: string) => void;
+}
+
+/** A choice among a few that are all seen, with its label. */
+export function SegmentsField({ label, help, error, ...rest }: SegmentsFieldProps) {
+  return (
+    <div className={styles.field}>
+      <span className={styles.label} aria-hidden>
+        {label}
+      </span>
+      <Segmented label={label} {...rest} />
+      <div className={error ? styles.error : styles.help}>{error || help}</div>
+    </div>
   );
 }
 

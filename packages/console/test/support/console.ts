@@ -30,6 +30,8 @@ export interface Console {
   signedOut(options?: BrowserContextOptions): Promise<Page>;
   /** What pages have written to the browser's console as errors; tests expect none. */
   complaints: string[];
+  /** Chromium's version. */
+  version: string;
   close(): Promise<void>;
 }
 
@@ -97,6 +99,7 @@ export async function openConsole(
   return {
     platform,
     complaints,
+    version: browser.version(),
     signedIn: (who) => signedIn(browser, platform, complaints, who),
     signedOut: (options) => newPage(browser, platform.url, options),
     async close() {
@@ -115,6 +118,16 @@ export function needs<T extends Console | Browser | BrowserContext>(
   return console_;
 }
 
+/** Has `complaints` hold what the page writes to the browser's console as errors. */
+export function noteComplaints(page: Page, complaints: string[]): void {
+  page.on("pageerror", ({ message }) => complaints.push(message));
+  page.on("console", (message) => {
+    // A request that was rejected is noted by the browser; what the page made of it is the test's concern.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      complaints.push(message.text());
+  });
+}
+
 async function signedIn(
   browser: Browser,
   platform: Platform,
@@ -122,12 +135,7 @@ async function signedIn(
   { identity, options = {} }: { identity?: string; options?: BrowserContextOptions } = {},
 ): Promise<Page> {
   const page = await newPage(browser, platform.url, options);
-  page.on("pageerror", ({ message }) => complaints.push(message));
-  page.on("console", (message) => {
-    // A request that was rejected is noted by the browser; what the page made of it is the test's concern.
-    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
-      complaints.push(message.text());
-  });
+  noteComplaints(page, complaints);
   await signIn(page, await platform.token(identity));
   return page;
 }

@@ -87,6 +87,11 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
   });
   const advisory = await newAdvisory(platform, organization, { artifactName: "acme/web", aliases: ["CVE-2026-4711"] });
   const identity = await platform.identity(organization, "registry.pull");
+  for (const name of ["okta", "gitlab"])
+    await platform.ok("POST", `/iam/v2/identityProviders/${organization}`, {
+      name,
+      oidc: { issuer: "https://login.example.com", clientId: name },
+    });
   const { artifacts } = await platform.ok<{ artifacts: { uid: string }[] }>(
     "GET",
     "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVASCRIPT&query=forms",

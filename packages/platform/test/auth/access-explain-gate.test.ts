@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => platform?.close());
 
-test("a vulnerability gate: it is the reason exactly when it keeps the pull back", async () => {
+test("a vulnerability gate: it is the reason exactly when it blocks the pull", async () => {
   await repo.push("bad", BAD);
   await repo.push("clean", CLEAN);
   const identity = await platform.identity(platform.organization, "viewer");

@@ -215,7 +215,7 @@ export interface FollowedTag extends MirrorPlace {
  * Moves a tag to the digest it has at the source, unless it no longer points to `before` (empty: it did not exist);
  * then the next run compares again. `gone`: the repo no longer holds the digest; `kept`: the tag was moved or deleted
  * here, and the repo's source lets it stay so. Throws FAILED_PRECONDITION when the
- * repo's policy does not let the tag move, or a policy of signatures keeps back what it would point to.
+ * repo's policy does not let the tag move, or a policy of signatures blocks what it would point to.
  */
 export const followTag = command(
   "mirroring.followTag",

@@ -32,7 +32,7 @@ export interface Passed {
 
 /**
  * What the policies of signatures of the repo's groups say of making tags point to these images: a violation for each
- * that is kept back.
+ * that is blocked.
  */
 type JudgeSignedMoves = (
   call: Call,
@@ -65,7 +65,7 @@ export function imagesToJudge(moves: readonly PromotedTag[]): ToJudge[] {
 
 /**
  * Has the repo's gate and the policies of signatures judge the images that tags come to point to. Throws
- * FAILED_PRECONDITION (VULNERABILITY_GATE, SIGNATURE_POLICY) with each tag whose image is kept back; what is in preview
+ * FAILED_PRECONDITION (VULNERABILITY_GATE, SIGNATURE_POLICY) with each tag whose image is blocked; what is in preview
  * emits events instead. Answers what the gate does not know of what passes; of an image an event is emitted as well.
  */
 export async function requirePromotable(

@@ -65,7 +65,7 @@ test("a promotion of what is not signed is rejected with its policy, and passes 
   );
 });
 
-test("what would have been kept back is an event, once a day for an image and an action", async () => {
+test("what would have been blocked is an event, once a day for an image and an action", async () => {
   const repo = await openSignedRepo(platform);
   const digest = await repo.push("v1");
   await newPolicy(platform, repo.group, { name: "soon", rules: [{ signers: [signer] }], mode: "GATE_MODE_PREVIEW" });

@@ -1,4 +1,4 @@
-// Policies of signatures at pulls: what is kept back, from whom, and what signing needs meanwhile.
+// Policies of signatures at pulls: what is blocked, from whom, and what signing needs meanwhile.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { deleteReference, pushIndex } from "../../../server/test/support/catalog/push.ts";
@@ -63,7 +63,7 @@ test("push, be denied, sign with a token that is for pulling alone, be answered:
     const answered = await repo.pull(form);
     assert.equal(answered.status, 200, answered.text);
     assert.equal(answered.headers["warning"], undefined);
-    // Whoever verifies reads the signature, which is never kept back.
+    // Whoever verifies reads the signature, which is never blocked.
     assert.equal((await repo.pull(manifest)).status, 200);
     if (form === "tag") assert.equal((await repo.pull(tagFor(digest, "sig"))).status, 200);
   }
@@ -140,7 +140,7 @@ test("hostile: another image's signature, an attestation, one key twice, an imag
   const denied = await repo.pull("v1");
   assert.equal(denied.status, 403);
   assert.match(denied.text, /an attestation: https:\/\/slsa\.dev\/provenance\/v1/);
-  // An image is kept back whatever it says to be about.
+  // An image is blocked whatever it says to be about.
   const { body } = await platform.call("GET", `/v2/${repo.name}/manifests/${digest}`, { token: repo.token });
   const raw = JSON.stringify({
     ...body,

@@ -3,6 +3,7 @@ import { ApiError } from "../../api/errors.ts";
 import { acceptGroupInvite, createGroupInvite, deleteGroupInvite, type GroupInvite } from "../../api/gen/iam.ts";
 import { Time } from "../../ui/time.tsx";
 import { Place } from "./parts/place.tsx";
+import { RoleCards } from "./parts/role-cards.tsx";
 import type { FormSpec, ResourceSpec } from "./parts/resource.ts";
 import { parentOf } from "./parts/tree.ts";
 
@@ -79,10 +80,10 @@ export function invitesWith(onMade: (invite: GroupInvite) => void, sendsMail: bo
       done: (made) => onMade(made as GroupInvite),
       form: (parent) => ({
         title: "New invite",
-        action: "Create",
-        description: "You can give what you hold there yourself.",
+        action: "Create invite link",
+        description: "You can give what you hold there yourself. They open the link, sign in, and are members.",
         fields: [
-          { name: "roleUid", label: "Role", kind: "role" },
+          { name: "roleUid", label: "Role", render: (field) => <RoleCards {...field} /> },
           {
             name: "way",
             label: "How they get the link",
@@ -109,7 +110,7 @@ export function invitesWith(onMade: (invite: GroupInvite) => void, sendsMail: bo
           {
             name: "ttl",
             label: "Expires in",
-            kind: "options",
+            kind: "segments",
             initial: "7",
             options: SHORT,
             when: ({ way }) => way === MAILED,
@@ -117,7 +118,7 @@ export function invitesWith(onMade: (invite: GroupInvite) => void, sendsMail: bo
           {
             name: "ttl",
             label: "Expires in",
-            kind: "options",
+            kind: "segments",
             initial: "7",
             options: [...SHORT, ["30", "30 days"]],
             when: ({ way }) => way !== MAILED,

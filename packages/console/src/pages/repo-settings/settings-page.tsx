@@ -1,11 +1,13 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { ArchiveX, CircleSlash, RefreshCw, Shield, SlidersHorizontal, Tag, Trash2 } from "lucide-react";
-import { getRepo, listTags } from "../../api/gen/registry.ts";
+import { getRepo } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
+import { imageTagOf } from "../../lib/attached-tag.ts";
 import { useRights } from "../../lib/rights.ts";
 import { Page } from "../../ui/page.tsx";
 import { SideList } from "../../ui/side-list.tsx";
+import { newestTagsQuery } from "../registry/queries.ts";
 import { RepoHead } from "../registry/repo-head.tsx";
 import styles from "./settings-page.module.css";
 import { AboutForm } from "./about-form.tsx";
@@ -38,9 +40,7 @@ export function SettingsPage() {
   const rights = useRights(uid);
   const mayNot = rights("CAP_REPO_UPDATE");
   const mayNotGovern = mayNot ?? rights("CAP_REPO_POLICY_UPDATE");
-  const tags = useQuery({
-    ...query(listTags, { uidp: { childrenOf: uid }, pageSize: 1, orderBy: "update_time desc" }),
-  });
+  const tags = useQuery(newestTagsQuery(uid));
   const total = tags.data?.totalCount;
   return (
     <Page
@@ -52,7 +52,7 @@ export function SettingsPage() {
           uid={uid}
           part="settings"
           tags={total === undefined ? undefined : Number(total)}
-          newest={tags.data?.tags[0]?.name}
+          newest={imageTagOf(tags.data?.tags ?? [])?.name}
         />
       }
     >

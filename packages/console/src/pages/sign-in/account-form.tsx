@@ -5,7 +5,7 @@ import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { AppSetUp, CodeField } from "./app-set-up.tsx";
-import { LAST_ORGANIZATION } from "./organization-form.tsx";
+import { LAST_ORGANIZATION } from "./providers.ts";
 import { useSteps } from "./use-steps.ts";
 
 export interface AccountFormProps {

@@ -2,11 +2,14 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
 
-/** `/login`: the ways to sign in. `to`: the page to go to then; `ended`: whether a session has just ended. */
+/**
+ * `/login`: the ways to sign in. `to`: the page to go to then; `ended`: whether a session has just ended;
+ * `organization`: whose identity providers are shown.
+ */
 export const loginRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/login",
-  validateSearch: pick("to", "ended"),
+  validateSearch: pick("to", "ended", "organization"),
   component: lazyRouteComponent(() => import("./login-page.tsx"), "LoginPage"),
 });
 

@@ -6,8 +6,8 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { goTo } from "./go.ts";
 
-/** Signs in with an access token, with exactly its rights and as long as it lasts. */
-export function TokenForm({ to }: { to: string | undefined }) {
+/** Signs in with an access token, with exactly its rights and as long as it lasts. `isOpen`: its field is shown at first. */
+export function TokenForm({ to, isOpen = false }: { to: string | undefined; isOpen?: boolean }) {
   const [token, setToken] = useState("");
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
   const submit = async (event: FormEvent): Promise<void> => {
@@ -21,7 +21,7 @@ export function TokenForm({ to }: { to: string | undefined }) {
     }
   };
   return (
-    <details>
+    <details open={isOpen}>
       <summary>Sign in with an access token</summary>
       <form onSubmit={(event) => void submit(event)}>
         <Command text="moorage token" />

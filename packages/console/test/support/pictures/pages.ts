@@ -69,6 +69,7 @@ export function designPages({
     { name: "tokens", path: "/profile/tokens" },
     { name: "not-found", path: `/repo?name=${MISSING_IMAGE}` },
     { name: "sign-in", path: "/login", isSignedOut: true },
+    { name: "sign-in-known", path: "/login?organization=acme", isSignedOut: true },
   ];
 }
 

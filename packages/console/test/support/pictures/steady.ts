@@ -12,26 +12,25 @@ const API = /^\/(?:iam|registry|vulnerabilities|libraries|advisory|events|operat
 /** Times more than this from now are not of the showcase: they stay. */
 const NEAR_MS = 500 * DAY_MS;
 
-/** Run in the page: the text stays the same for a while, letters have come, and nothing is being loaded. */
+/** Run in the page: letters have come, nothing is being loaded, and what is measured was laid out. */
 const SETTLE = `(async () => {
   await document.fonts.ready;
-  let last = "";
-  for (let same = 0, left = 200; same < 4 && left > 0; left--) {
-    await new Promise((resolve) => setTimeout(resolve, 75));
-    const text = document.body.innerText;
-    same = text === last && document.querySelector("[aria-busy=true]") === null ? same + 1 : 0;
-    last = text;
-  }
+  for (let left = 100; left > 0 && document.querySelector("[aria-busy=true]") !== null; left--)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let frames = 0; frames < 2; frames++) await new Promise((resolve) => requestAnimationFrame(resolve));
 })()`;
 
-/** Run in the page: masks uids, addresses of this server, versions and sizes of the machine, and fonts of its own. */
+/** How often a picture is taken until two are equal, and the pause between them. */
+const MAX_SCREENS = 40;
+const PAUSE_MS = 60;
+
+/** Run in the page: masks uids, addresses of this server, versions and sizes of the machine. */
 const MASK = String.raw`(() => {
   const isOfMachine = location.pathname.startsWith("/operations");
   const steady = (text) => {
     const masked = text
       .replaceAll(/\b(?:127\.0\.0\.1|localhost):\d+/g, "registry.example")
       .replaceAll(/\b[0-9a-f]{12,}\b/g, (hex) => "0".repeat(hex.length))
-      .replaceAll(/\b[\d,]+ pulls counted/g, "100 pulls counted")
       .replaceAll(/\b[A-Z]{2,8}(?:-[a-z0-9]{4}){3}\b/g, "MRG-0000-0000-0000")
       .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, "00000000-0000-0000-0000-000000000000");
     if (!isOfMachine) return masked;
@@ -46,9 +45,11 @@ const MASK = String.raw`(() => {
   }
   for (const input of document.querySelectorAll("input, textarea"))
     if (steady(input.value) !== input.value) input.value = steady(input.value);
-  document.documentElement.style.setProperty("--mono", "var(--font)");
 })()`;
 
+const MADE_DAY = new Date(MADE_MS).toISOString().slice(0, 10);
+const TAGS = /^\/registry\/v2\/tags$/;
+const PREVIEW = /^\/registry\/v2\/signaturePolicies\/[^:]*:preview$/;
 const LISTS_BY_UID = [
   "findings",
   "artifactPolicies",
@@ -79,12 +80,19 @@ export const STEADY_FLAGS = [
   "--hide-scrollbars",
 ];
 
+/** How many answers of the API each page still waits for. */
+const asked = new WeakMap<Page, number>();
+
 /** Has the page show the showcase as it was at a fixed time. `startMs`: when the showcase was made, by the server. */
 export async function steadyPage(page: Page, startMs: number): Promise<void> {
   await page.clock.setFixedTime(SHOWN_MS);
   await page.route(
     (url) => API.test(url.pathname),
-    (route) => answerShifted(route, startMs),
+    async (route) => {
+      asked.set(page, (asked.get(page) ?? 0) + 1);
+      await answerShifted(route, startMs);
+      asked.set(page, (asked.get(page) ?? 1) - 1);
+    },
   );
 }
 
@@ -93,7 +101,8 @@ async function answerShifted(route: Route, startMs: number): Promise<void> {
     const response = await route.fetch({ timeout: 30_000 });
     const type = response.headers()["content-type"] ?? "";
     if (!type.includes("json")) return await route.fulfill({ response });
-    await route.fulfill({ response, body: inOrder(shifted(await response.text(), startMs)) });
+    const { pathname } = new URL(route.request().url());
+    await route.fulfill({ response, body: inOrder(shifted(await response.text(), startMs), pathname) });
   } catch {
     // The page went on, or was closed.
     await route.abort().catch(() => {});
@@ -115,22 +124,43 @@ function shifted(text: string, startMs: number): string {
     });
 }
 
-/** Lists in the order of uids, which are random, are put into another one; how often was tried is a matter of time. */
-function inOrder(text: string): string {
+/** Lists in the order of uids, which are random, are put into another one; what is a matter of time is left out. */
+function inOrder(text: string, pathname: string): string {
   const answer = JSON.parse(text) as Record<string, unknown>;
   for (const delivery of (answer["deliveries"] ?? []) as { attempts?: unknown[] }[])
     if (Array.isArray(delivery.attempts)) delivery.attempts = delivery.attempts.slice(0, 1);
+  // Pulls are counted a while after they were answered.
+  if (Array.isArray(answer["pulls"])) answer["pulls"] = answer["pulls"].filter(({ day }) => day !== MADE_DAY);
+  if (TAGS.test(pathname) && Array.isArray(answer["tags"]))
+    for (const tag of answer["tags"] as { lastPullTime?: string }[]) tag.lastPullTime = new Date(MADE_MS).toISOString();
   const keyOf = (item: unknown): string => JSON.stringify(item).replaceAll(/"[0-9a-f/]{16,}"/g, "");
-  for (const name of LISTS_BY_UID)
+  // Tags are in the order of their repos where a policy is previewed; elsewhere their order means something.
+  const names = PREVIEW.test(pathname) ? ["tags"] : LISTS_BY_UID;
+  for (const name of names)
     if (Array.isArray(answer[name]))
       answer[name] = answer[name].toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   return JSON.stringify(answer);
 }
 
-/** Waits until the page has all that it shows, and takes out what differs from one run to the next. */
+/** Waits until the page has all that it shows. */
 export async function settlePage(page: Page): Promise<void> {
   await page.locator("h1").first().waitFor({ state: "attached" });
   await page.waitForLoadState("networkidle");
-  await page.evaluate(SETTLE);
-  await page.evaluate(MASK);
+}
+
+/**
+ * A picture of the window without what differs from one run to the next, taken when nothing on it moves any more: two
+ * in a row are equal, and no answer is awaited. Where layout is measured it lags on a busy machine.
+ */
+export async function steadyScreen(page: Page): Promise<Buffer> {
+  let last: Buffer | undefined;
+  for (let left = MAX_SCREENS; left > 0; left--) {
+    await page.evaluate(SETTLE);
+    await page.evaluate(MASK);
+    const screen = await page.screenshot({ animations: "disabled", caret: "hide", scale: "css" });
+    if (last?.equals(screen) === true && (asked.get(page) ?? 0) === 0) return screen;
+    last = screen;
+    await page.waitForTimeout(PAUSE_MS);
+  }
+  throw new Error(`${page.url()} still changes after ${MAX_SCREENS} pictures of it`);
 }

@@ -1,52 +1,79 @@
 import type { Page } from "playwright-core";
-import { type Console, openConsole } from "../console.ts";
+import { type Console, noteComplaints, openConsole } from "../console.ts";
 import { fillDays } from "../showcase-days.ts";
 import { fillShowcase } from "../showcase.ts";
 import { type DesignPage, designPages, type Look, looksAt } from "./pages.ts";
-import { settlePage, STEADY_FLAGS, STEADY_OPTIONS, steadyPage } from "./steady.ts";
+import { settlePage, STEADY_FLAGS, STEADY_OPTIONS, steadyPage, steadyScreen } from "./steady.ts";
 
 /** What is taken of a page. */
-interface Taken {
+export interface Taken {
   page: DesignPage;
   look: Look;
   /** Such as `home-1440-dark`. */
   name: string;
   /** A PNG of the window. */
   screen: Buffer;
+  /** What shows it, for a closer look. */
+  shown: Page;
 }
 
+interface Opened {
+  console_: Console;
+  pages: readonly DesignPage[];
+  /** When the showcase was made, by the server. */
+  startMs: number;
+  /** Chromium's. */
+  version: string;
+}
+
+/** How many pages are taken concurrently: most of the time one waits for its data to come and its layout to rest. */
+const CONCURRENT = 3;
+
 /** A server with the showcase, and a browser for pictures. Undefined without Chromium. */
-export async function openShowcase(): Promise<{ console_: Console; pages: DesignPage[]; startMs: number } | undefined> {
+export async function openShowcase(): Promise<Opened | undefined> {
   const env = { MOORAGE_CATALOG_IMAGES: "1", MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
   const console_ = await openConsole(env, STEADY_FLAGS);
   if (console_ === undefined) return undefined;
   const startMs = console_.platform.clock.nowMs();
   const showcase = await fillShowcase(console_.platform);
   await fillDays(console_.platform, showcase.repo);
-  return { console_, pages: designPages(showcase), startMs };
+  return { console_, pages: designPages(showcase), startMs, version: console_.version };
 }
 
-/** Takes the pages at these widths, light and dark, one after the other. */
-export async function* takePictures(
-  { console_, pages, startMs }: { console_: Console; pages: readonly DesignPage[]; startMs: number },
+/**
+ * Takes the pages at these widths, light and dark, and gives each picture to `each`. Every page is opened in a browser
+ * that has seen no other one: what the console remembers does not depend on the order.
+ */
+export async function takePictures(
+  { console_, pages, startMs }: Opened,
   widths: readonly number[],
-): AsyncGenerator<Taken, void, undefined> {
+  each: (taken: Taken) => Promise<void> | void,
+): Promise<void> {
   const looks = looksAt(widths);
-  const signedIn = await console_.signedIn({ options: STEADY_OPTIONS });
-  const signedOut = await console_.signedOut(STEADY_OPTIONS);
-  for (const page of [signedIn, signedOut]) await steadyPage(page, startMs);
-  for (const page of pages) {
-    const shown = page.isSignedOut ? signedOut : signedIn;
-    await open(shown, page, looks[0]);
-    for (const look of looks) {
-      const name = `${page.name}-${look.width}-${look.theme}`;
-      yield { page, look, name, screen: await take(shown, look) };
+  const session = await console_.signedIn({ options: STEADY_OPTIONS });
+  const storageState = await session.context().storageState();
+  await session.context().close();
+  const left = [...pages];
+  const worker = async (): Promise<void> => {
+    for (let page = left.shift(); page !== undefined; page = left.shift()) {
+      const options = { ...STEADY_OPTIONS, ...(page.isSignedOut !== true && { storageState }) };
+      const shown = await console_.signedOut(options);
+      noteComplaints(shown, console_.complaints);
+      await steadyPage(shown, startMs);
+      await open(shown, page);
+      for (const look of looks) {
+        const name = `${page.name}-${look.width}-${look.theme}`;
+        await each({ page, look, name, shown, screen: await take(shown, look) });
+      }
+      await shown.context().close();
     }
-  }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT }, worker));
 }
 
-async function open(shown: Page, { path, keys }: DesignPage, look: Look | undefined): Promise<void> {
-  if (look !== undefined) await shown.setViewportSize({ width: look.width, height: look.height });
+/** In a window that is none of the looks: each look is what a page becomes that has its data and its fonts. */
+async function open(shown: Page, { path, keys }: DesignPage): Promise<void> {
+  await shown.setViewportSize({ width: 1200, height: 900 });
   await shown.goto(path);
   await settlePage(shown);
   if (keys !== undefined) await shown.keyboard.press(keys);
@@ -55,6 +82,5 @@ async function open(shown: Page, { path, keys }: DesignPage, look: Look | undefi
 async function take(shown: Page, { width, height, theme }: Look): Promise<Buffer> {
   await shown.setViewportSize({ width, height });
   await shown.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-  await settlePage(shown);
-  return await shown.screenshot({ animations: "disabled", caret: "hide", scale: "css" });
+  return await steadyScreen(shown);
 }

@@ -37,7 +37,7 @@ let waiting = 0;
 
 /**
  * Has the policies of signatures of the repo's groups judge a pull. Undefined when none is for pulls; otherwise the
- * answer depends on more than the tables of the registry. Throws DENIED when a policy keeps the image back, or
+ * answer depends on more than the tables of the registry. Throws DENIED when a policy blocks the image, or
  * UNAVAILABLE with a Retry-After when it does so only until signatures are verified; in preview the pull is only noted.
  * Answered are scanners, which must read what they scan, and whoever holds CAP_UNSIGNED_READ there, with a warning:
  * programs that sign read the image first, with a token that is for pulling alone. Where all of these policies hold
@@ -103,7 +103,7 @@ async function earlierOf(
   return await deps.transactor.read(data, (call) => lastPassing(call, deps.judgeSigned, { repo, tag, digest }));
 }
 
-/** Whether the caller is answered what a policy keeps back. Looked up only where one does. */
+/** Whether the caller is answered what a policy blocks. Looked up only where one does. */
 async function readsUnsigned(
   { deps, callData }: Exchange,
   repo: string,
@@ -176,7 +176,7 @@ function notFetched(name: string, digest: string, problem: string): RegistryErro
 const NOT_KNOWN_YET = "SIGNATURE_POLICY: signatures are not verified yet";
 const NOT_SIGNED = "SIGNATURE_POLICY: the image is not signed";
 
-/** The error for an image that policies keep back: 403, or 503 with a Retry-After until signatures are verified. */
+/** The error for an image that policies block: 403, or 503 with a Retry-After until signatures are verified. */
 export function signatureDenied(name: string, digest: string, held: readonly HoldingPolicy[]): RegistryError {
   const forNow = isForNow(held);
   const metadata = {

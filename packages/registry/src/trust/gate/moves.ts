@@ -17,7 +17,7 @@ const ACTIONS = { promote: SignatureAction.PROMOTE, copy: SignatureAction.COPY }
 
 /**
  * Has the policies of the repo's groups judge the images that tags are to point to. Answers a violation for each that
- * an enforcing policy keeps back; one in preview emits an event.
+ * an enforcing policy blocks; one in preview emits an event.
  */
 export async function judgeSignedMoves(
   call: Call,

@@ -10,7 +10,7 @@ import { stateOf } from "./state.ts";
 
 /** What policies make of a pull. */
 export interface SignatureVerdict {
-  /** The policies that keep the image back, and those that would if they were enforced. */
+  /** The policies that block the image, and those that would if they were enforced. */
   holding: readonly HoldingPolicy[];
   /** The manifests whose signatures wait to be looked at or verified. */
   waiting: readonly string[];

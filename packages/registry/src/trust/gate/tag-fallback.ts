@@ -14,13 +14,13 @@ const selectContent = statement<{ media_type: string; content: Uint8Array }>(
   "select media_type, content from manifests where repo = ? and digest = ?",
 );
 
-/** Whether all policies that keep an image back let its tag be answered with an earlier one. */
+/** Whether all policies that block an image let its tag be answered with an earlier one. */
 export function holdsTags(held: readonly HoldingPolicy[]): boolean {
   return held.length > 0 && held.every(({ holdsTag }) => holdsTag);
 }
 
 /**
- * The last digest that the tag pointed to before this one, and that no enforcing policy keeps back. Undefined when it
+ * The last digest that the tag pointed to before this one, and that no enforcing policy blocks. Undefined when it
  * is not among the last records of its history, not held any longer, or was there before the tag was deleted.
  */
 export async function lastPassing(

@@ -33,7 +33,7 @@ const DOCUMENTS: ReadonlySet<string> = new Set([
 
 /**
  * Whether all that the manifest holds are signatures, attestations, SBOMs or VEX documents, by the types of its layers:
- * a policy never keeps these back, so that images can be signed and verified. A `subject` or an artifact type alone
+ * a policy never blocks these, so that images can be signed and verified. A `subject` or an artifact type alone
  * exempts nothing, since an image may have either.
  */
 export function isDocument({ mediaType, content }: ManifestContent): boolean {

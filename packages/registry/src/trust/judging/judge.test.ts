@@ -570,7 +570,7 @@ for (const [what, policy, known, attempted, outcome] of CASES)
       assert.equal(wordOf(judged.outcome), wordOf(outcome), judged.reason);
       const holds = HOLDING.has(outcome);
       assert.equal(isHeld(judged), holds);
-      // Only an enforcing policy keeps back; a mode that is not known counts as one.
+      // Only an enforcing policy blocks; a mode that is not known counts as one.
       const enforces = mode === GateMode.ENFORCE || mode === (9 as GateMode);
       assert.equal(heldBy(judgment).length, holds && enforces ? 1 : 0);
       if (outcome === SIGNED) assert.equal(judged.reason, "");

@@ -14,7 +14,7 @@ import type {
   SignedManifest,
 } from "./types.ts";
 
-/** What keeps an image back. */
+/** What blocks an image. */
 const HELD: ReadonlySet<SignatureOutcome> = new Set([
   SignatureOutcome.UNSIGNED,
   SignatureOutcome.WAITING,
@@ -33,12 +33,12 @@ export function judge(policies: readonly CompiledPolicy[], evidence: Evidence, a
   return { policies: judged, untilMs: endOf(policies, evidence, attempted.nowMs) };
 }
 
-/** Whether the policy keeps the image back, or would if it was enforced. */
+/** Whether the policy blocks the image, or would if it was enforced. */
 export function isHeld({ outcome }: Pick<PolicyJudgment, "outcome">): boolean {
   return HELD.has(outcome);
 }
 
-/** The policies that keep the image back, and those that would if they were enforced. */
+/** The policies that block the image, and those that would if they were enforced. */
 export function holdingPolicies({ policies }: Pick<Judgment, "policies">): HoldingPolicy[] {
   return policies
     .filter(isHeld)
@@ -59,7 +59,7 @@ export function enforced(holding: readonly HoldingPolicy[]): HoldingPolicy[] {
   return holding.filter(({ enforces }) => enforces);
 }
 
-/** Whether that is only until something is verified: nothing else keeps it back. */
+/** Whether that is only until something is verified: nothing else blocks it. */
 export function isForNow(held: readonly Pick<HoldingPolicy, "outcome">[]): boolean {
   return held.length > 0 && held.every(({ outcome }) => outcome === SignatureOutcome.WAITING);
 }

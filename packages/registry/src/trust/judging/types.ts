@@ -59,7 +59,7 @@ export interface CompiledPolicy {
   /** Undefined: it covers all images, also those without a tag. */
   coversTag?: (tag: string) => boolean;
   eachPlatform: boolean;
-  /** Whether pulls of a tag whose image it keeps back are answered with what the tag pointed to before. */
+  /** Whether pulls of a tag whose image it blocks are answered with what the tag pointed to before. */
   holdsTag: boolean;
   rules: readonly CompiledRule[];
   /** Whose signatures SBOMs and VEX documents need to count; undefined where the policy asks for none. */
@@ -166,7 +166,7 @@ export interface Judgment {
   untilMs: number;
 }
 
-/** A policy that keeps an image back, or would if it was enforced: plain data, for errors, events and memory. */
+/** A policy that blocks an image, or would if it was enforced: plain data, for errors, events and memory. */
 export interface HoldingPolicy {
   uid: string;
   name: string;

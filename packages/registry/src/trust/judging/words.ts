@@ -4,14 +4,15 @@ import type { HoldingPolicy } from "./types.ts";
 /** The most policies that an error or an event names. */
 export const MAX_POLICIES = 5;
 
-/** Says to people why the image is kept back, and what they can do. `held`: the policies that keep it back. */
+/** Says to people why the image is blocked, and what they can do. `held`: the policies that block it. */
 export function describeHeld(digest: string, held: readonly HoldingPolicy[]): string {
   const named = held.slice(0, MAX_POLICIES).map((each) => describePolicy(digest, each));
-  const more = held.length > named.length ? [`${held.length - named.length} more policies keep it back`] : [];
+  const left = held.length - named.length;
+  const more = left > 0 ? [`${left} more ${left === 1 ? "policy blocks" : "policies block"} it`] : [];
   return [...named, ...more].join(". ");
 }
 
-/** Says to people that a tag is answered with an earlier image than it points to. `why`: that is kept back. */
+/** Says to people that a tag is answered with an earlier image than it points to. `why`: that is blocked. */
 export function describeInstead(tag: string, digest: string, why: string): string {
   return `tag ${tag} is answered as ${digest}, to which it pointed before: ${why}`;
 }

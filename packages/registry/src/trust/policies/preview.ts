@@ -36,7 +36,7 @@ interface TagRow {
 }
 
 /**
- * A page of the tags that a draft would keep back now, in the repos below the group; and how many others pass, by why.
+ * A page of the tags that a draft would block now, in the repos below the group; and how many others pass, by why.
  * A page ends after so many tags, whether held or not: memory does not grow with how many there are.
  */
 export async function previewPolicy(

@@ -48,7 +48,7 @@ export function decidedSteps(
       kind === Kind.GATE && unknown !== undefined
         ? `${sentence}, which it does not know. ${unknown}`
         : kind === Kind.SIGNATURE && unsigned !== undefined
-          ? `unsigned.read lets the caller pull what policies of signatures keep back. ${unsigned}`
+          ? `unsigned.read lets the caller pull what policies of signatures block. ${unsigned}`
           : sentence;
     add(kind, failed ? Outcome.FAILED : Outcome.PASSED, failed ? sentenceOf(error) : passed);
   }

@@ -337,7 +337,7 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
     assert.equal(deleted?.body["reason"], `tag ${tag} does not point to it any longer`);
   });
 
-  test("policies of signatures emit an event for an image that they keep back, or would", async () => {
+  test("policies of signatures emit an event for an image that they block, or would", async () => {
     const repo = await openSignedRepo(platform);
     const signer = await newSigner(platform, repo.group, "release", [newKey()]);
     const digest = await repo.push("v1");

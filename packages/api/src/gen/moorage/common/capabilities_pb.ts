@@ -484,7 +484,7 @@ export const Capability = {
   CAP_SIGNATURES_LIST: 9025,
 
   /**
-   * Pulling images that a signature policy keeps back: what signs and scans them has to read them first.
+   * Pulling images that a signature policy blocks: what signs and scans them has to read them first.
    *
    * @generated from enum value: CAP_UNSIGNED_READ = 9026;
    */

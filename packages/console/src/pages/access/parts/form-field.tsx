@@ -1,4 +1,4 @@
-import { CheckField, SelectField, TextArea, TextField } from "../../../ui/field.tsx";
+import { CheckField, SegmentsField, SelectField, TextArea, TextField } from "../../../ui/field.tsx";
 import { CapabilityChoice } from "./capability-choice.tsx";
 import { ChoiceField } from "./choice-field.tsx";
 import { useChoices } from "./data.ts";
@@ -40,6 +40,7 @@ export function FormField({ spec, value, onChange, error }: FormFieldProps) {
     );
   const onText = (event: { target: { value: string } }): void => onChange(event.target.value);
   if (kind === "lines") return <TextArea {...common} value={value} onChange={onText} spellCheck={false} />;
+  if (kind === "segments") return <SegmentsField {...common} value={value} options={options} onValue={onChange} />;
   if (kind === "options")
     return (
       <SelectField {...common} value={value} onChange={onText}>

@@ -11,13 +11,13 @@ export interface FieldSpec {
   /** As the API names it, so that its errors find the field. */
   name: string;
   label: string;
-  kind?: "text" | "lines" | "check" | "options" | "capabilities" | ChoiceKind;
+  kind?: "text" | "lines" | "check" | "options" | "segments" | "capabilities" | ChoiceKind;
   /** In place of what its kind shows: a field of its own. */
   render?: (field: OwnField) => ReactNode;
   help?: string;
   /** Of a choice: what stands there while nothing is chosen. Defaults to “Choose…”. */
   none?: string;
-  /** Of `options`: value and label. */
+  /** Of `options` and `segments`, which are all seen: value and label. */
   options?: readonly (readonly [value: string, label: string])[];
   initial?: string;
   /** Whether the field counts with what the others say. */

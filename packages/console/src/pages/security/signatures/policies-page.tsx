@@ -40,7 +40,7 @@ export function policyColumns(): readonly Column<SignaturePolicy>[] {
 export const POLICIES: ResourceSpec<SignaturePolicy> = {
   title: "Signature policies",
   noun: "policy",
-  intro: "Which signatures images need to be pulled, promoted or copied. What is not known to be signed is kept back.",
+  intro: "Which signatures images need to be pulled, promoted or copied. What is not known to be signed is blocked.",
   columns: policyColumns(),
   uidOf: ({ uid }) => uid,
   nameOf: ({ name }) => name,

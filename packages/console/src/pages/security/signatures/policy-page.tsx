@@ -14,7 +14,7 @@ import { actionWords, scopeWords } from "./policy-words.ts";
 
 const route = getRouteApi("/shell/signatures/policy");
 
-/** `/signatures/policy`: what one policy asks for, what it keeps back now, and what is exempt. */
+/** `/signatures/policy`: what one policy asks for, what it blocks now, and what is exempt. */
 export function PolicyPage() {
   const { uid = "" } = route.useSearch();
   const navigate = useNavigate();
@@ -48,7 +48,7 @@ export function PolicyPage() {
       <Section title="Asks for" count={rules.length}>
         <Rules policy={policy} />
       </Section>
-      <Section title="What it keeps back now">
+      <Section title="What it blocks now">
         <p>
           {policy.mode === "GATE_MODE_ENFORCE"
             ? "As of now, without exemptions:"

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<PreviewedTag>[] = [
   { id: "reason", header: "Why", isMinor: true, cell: ({ reason }) => reason },
 ];
 
-/** Which tags a policy would keep back now if it was enforced. It changes nothing, and counts no exemptions. */
+/** Which tags a policy would block now if it was enforced. It changes nothing, and counts no exemptions. */
 export function PolicyPreview({ group, policy }: { group: string; policy: SignaturePolicyInput }) {
   // What is typed is asked when the typing pauses.
   const draft = usePaused(JSON.stringify(policy));
@@ -53,20 +53,20 @@ export function PolicyPreview({ group, policy }: { group: string; policy: Signat
   return (
     <section className={styles.preview} aria-label="Preview">
       <h3>Preview</h3>
-      {!hasSigners && <p>Choose who signs to see which tags it would keep back.</p>}
+      {!hasSigners && <p>Choose who signs to see which tags it would block.</p>}
       {hasSigners && <ErrorNote error={error} />}
       {hasSigners && data === undefined && error === null && <p role="status">Looking at the tags…</p>}
       {hasSigners && error === null && data !== undefined && (
         <>
           <p role="status">
             <strong>{counted(tags.length, "tag")}</strong> of {count(lookedAt)}
-            {hasNextPage ? " that were looked at" : ""} would be kept back.
+            {hasNextPage ? " that were looked at" : ""} would be blocked.
             {passed.map(([outcome, number]) => ` ${outcomeWord(outcome)[0]}: ${count(number)}.`).join("")}
             {hasNextPage && " There are more tags."}
           </p>
           {tags.length > 0 && (
             <ShortTable
-              label="Tags that would be kept back"
+              label="Tags that would be blocked"
               rows={tags}
               columns={COLUMNS}
               idOf={({ repo, tag }) => `${repo} ${tag}`}

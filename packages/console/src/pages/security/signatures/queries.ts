@@ -31,7 +31,7 @@ export const allPoliciesQuery = allOf(listSignaturePolicies, {}, ({ signaturePol
 export const exemptionsList = (policy: string) =>
   listQuery(listSignatureExemptions, { uidp: { childrenOf: policy }, pageSize: PAGE_SIZE });
 
-/** Which tags a policy would keep back now if it was enforced on the group. It changes nothing. */
+/** Which tags a policy would block now if it was enforced on the group. It changes nothing. */
 export function previewQuery(parent: string, signaturePolicy: SignaturePolicyInput) {
   return listQuery(previewSignaturePolicy, { parent, signaturePolicy, pageSize: PAGE_SIZE });
 }

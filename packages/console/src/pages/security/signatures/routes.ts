@@ -24,7 +24,7 @@ const policiesRoute = createRoute({
   component: lazyRouteComponent(() => import("./policies-page.tsx"), "PoliciesPage"),
 });
 
-/** `/signatures/policy?uid=…`: one of them, with what it keeps back now and what is exempt. */
+/** `/signatures/policy?uid=…`: one of them, with what it blocks now and what is exempt. */
 const policyRoute = createRoute({
   getParentRoute,
   path: "/signatures/policy",

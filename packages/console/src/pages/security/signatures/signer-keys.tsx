@@ -117,7 +117,7 @@ function KeyActions({ signer, signerKey, asking, mayNot }: KeyActionsProps) {
                   .map((each) => each.name)
                   .join(", ")}.`}
             {enforced.length > 0 &&
-              ` ${counted(enforced.length, "is", "are")} enforced: images that only this key signed are kept back.`}
+              ` ${counted(enforced.length, "is", "are")} enforced: images that only this key signed are blocked.`}
             {isOnly && " It is the signer's only key."}
           </p>
         </Confirm>

@@ -857,7 +857,7 @@ export type SignatureGateDecision = Message<"moorage.events.v2.SignatureGateDeci
   action: string;
 
   /**
-   * The policies that keep it back, at most five of them.
+   * The policies that block it, at most five of them.
    *
    * @generated from field: repeated moorage.events.v2.SignatureGatePolicy policies = 6;
    */
@@ -994,7 +994,7 @@ export const SignatureChangeSignerSchema: GenMessage<SignatureChangeSigner> = /*
   messageDesc(file_moorage_events_v2_event_bodies, 12);
 
 /**
- * SignatureGatePolicy is a policy that keeps an image back.
+ * SignatureGatePolicy is a policy that blocks an image.
  *
  * @generated from message moorage.events.v2.SignatureGatePolicy
  */

@@ -678,7 +678,7 @@ export const AccessReason = {
   REQUEST_REJECTED: 15,
 
   /**
-   * A signature policy of the repo's groups keeps the image back.
+   * A signature policy of the repo's groups blocks the image.
    *
    * @generated from enum value: ACCESS_REASON_SIGNATURE = 16;
    */

@@ -1086,7 +1086,7 @@ export const OnUnknown = {
   PASS: 1,
 
   /**
-   * It is kept back as an image with findings is.
+   * It is blocked as an image with findings is.
    *
    * @generated from enum value: ON_UNKNOWN_HOLD = 2;
    */

@@ -102,7 +102,7 @@ export type SignaturePolicy = Message<"moorage.registry.v2.SignaturePolicy"> & {
   since?: Timestamp | undefined;
 
   /**
-   * Whether pulls of a tag whose image is kept back are answered with the last digest that it pointed to before and
+   * Whether pulls of a tag whose image is blocked are answered with the last digest that it pointed to before and
    * that passes, of the 20 records back in its history, with a Warning.
    *
    * @generated from field: bool hold_tags = 11;
@@ -607,7 +607,7 @@ export const DeleteSignaturePolicyRequestSchema: GenMessage<DeleteSignaturePolic
   messageDesc(file_moorage_registry_v2_signature_policies, 10);
 
 /**
- * PreviewSignaturePolicyRequest asks what a policy would keep back.
+ * PreviewSignaturePolicyRequest asks what a policy would block.
  *
  * @generated from message moorage.registry.v2.PreviewSignaturePolicyRequest
  */
@@ -649,7 +649,7 @@ export const PreviewSignaturePolicyRequestSchema: GenMessage<PreviewSignaturePol
   messageDesc(file_moorage_registry_v2_signature_policies, 11);
 
 /**
- * PreviewedTag is a tag that would be kept back.
+ * PreviewedTag is a tag that would be blocked.
  *
  * @generated from message moorage.registry.v2.PreviewedTag
  */
@@ -705,7 +705,7 @@ export const PreviewedTagSchema: GenMessage<PreviewedTag> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_signature_policies, 12);
 
 /**
- * PreviewSignaturePolicyResponse is a page of tags that a policy would keep back.
+ * PreviewSignaturePolicyResponse is a page of tags that a policy would block.
  *
  * @generated from message moorage.registry.v2.PreviewSignaturePolicyResponse
  */
@@ -1081,7 +1081,7 @@ export const SignatureOutcome = {
   NOT_COVERED: 7,
 
   /**
-   * Signatures, attestations, SBOMs and VEX documents are never kept back.
+   * Signatures, attestations, SBOMs and VEX documents are never blocked.
    *
    * @generated from enum value: SIGNATURE_OUTCOME_DOCUMENT = 8;
    */
@@ -1159,7 +1159,7 @@ export const SignaturePoliciesService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * PreviewSignaturePolicy answers which tags a policy would keep back now if it was enforced on the group: a draft,
+   * PreviewSignaturePolicy answers which tags a policy would block now if it was enforced on the group: a draft,
    * which is not stored. Without rules, each tag would be. What exempts images from a stored policy does not count.
    *
    * @generated from rpc moorage.registry.v2.SignaturePoliciesService.PreviewSignaturePolicy

@@ -374,7 +374,7 @@ export const GetSignatureDecisionRequestSchema: GenMessage<GetSignatureDecisionR
  */
 export type SignatureDecision = Message<"moorage.registry.v2.SignatureDecision"> & {
   /**
-   * Whether an enforcing policy keeps it back.
+   * Whether an enforcing policy blocks it.
    *
    * @generated from field: bool held = 1;
    */

@@ -39,10 +39,10 @@ function Verdict({ decision: { held, waiting, message, policies } }: { decision:
         <Link to="/signatures/policies">All policies</Link>
       </Note>
     );
-  if (!held) return <Note look="success">No policy keeps this image back.</Note>;
+  if (!held) return <Note look="success">No policy blocks this image.</Note>;
   return (
     <Note look="warning">
-      <strong>{waiting ? "Kept back until its signatures are verified." : "Kept back."}</strong> {message}
+      <strong>{waiting ? "Blocked until its signatures are verified." : "Blocked."}</strong> {message}
     </Note>
   );
 }
