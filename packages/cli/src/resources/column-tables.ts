@@ -101,7 +101,7 @@ function countsOf(item: JsonObject): string {
     .join(", ");
 }
 
-/** Hand-made columns, by the field of the list; by its noun and the field where another list has a field of that name. */
+/** Hand-made columns, by the field of the list; by noun and field where another list has a field of that name. */
 export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   groups: [
     nameColumn("groups"),

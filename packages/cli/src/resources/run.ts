@@ -178,7 +178,7 @@ export async function runDelete(run: Run, given: readonly string[]): Promise<voi
   const targets = given.includes("-") ? await withInput(given) : given;
   if (targets.length === 0) throw new UsageFailure("there is nothing to delete");
   const { confirm } = await import("../terminal/confirm.ts");
-  const { deletedManyWords, deletedWords } = await import("./what-is-deleted.ts");
+  const { deletedManyWords, deletedWords } = await import("./delete-words.ts");
   const wordsOf = (target: string): string => deletedWords(run.noun, method, target);
   const what = targets.length === 1 ? wordsOf(targets[0] ?? "") : deletedManyWords(run.noun, targets);
   if (flags.dryRun !== true && !(await confirm(`Deletes ${what}.`, flags))) return printMessage("Nothing was deleted");

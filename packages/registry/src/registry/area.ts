@@ -14,6 +14,7 @@ import { REGISTRY_CHECKS } from "./checks.ts";
 import { registryCommands } from "./commands.ts";
 import { imagesService } from "./images.ts";
 import { pullsService } from "./pulls/service.ts";
+import { quotaMetrics } from "./quotas/metrics.ts";
 import { endQuota, quotasService } from "./quotas/service.ts";
 import { reposService } from "./repos.ts";
 import { searchService } from "./search/service.ts";
@@ -38,4 +39,5 @@ export const registryArea: Area = {
   ],
   commands: registryCommands,
   jobs: registryJobs,
+  metrics: [quotaMetrics],
 };

@@ -30,6 +30,8 @@ export { requireCount } from "./quotas/counts.ts";
 export { QUOTA_CHECKS } from "./quotas/checks.ts";
 export { quotaOfError, quotaWords } from "./quotas/errors.ts";
 export { lackOfSpace, spaceLeft, type SpaceLeft } from "./quotas/space.ts";
+export { quotaFigures } from "./quotas/figures.ts";
+export { quotaMetrics } from "./quotas/metrics.ts";
 export { startQuotas } from "./quotas/worker.ts";
 export { createRepoNamed, repos } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention } from "./retention.ts";

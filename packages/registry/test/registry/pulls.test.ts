@@ -203,6 +203,34 @@ test("what is not counted: identities that say so, and who may not list events s
   assert.deepEqual([empty.status, empty.body["pulls"]], [200, []]);
 });
 
+test("names that nobody has are no pulls, however many are asked for", async () => {
+  const { repo, digest } = await image("real");
+  const ann = await platform.identity(platform.organization, "viewer");
+  const token = await platform.token(ann, { audience: host() });
+  const repos = async (): Promise<number> => (await platform.reader.selectFrom("repos").select("uid").execute()).length;
+  const before = await repos();
+  for (let at = 0; at < 20; at += 1)
+    for (const path of [
+      `random-${at}/manifests/v1`,
+      `real/manifests/random-${at}`,
+      `real/blobs/${digest.slice(0, -2)}${at + 10}`,
+    ])
+      for (const method of ["GET", "HEAD"])
+        assert.equal((await platform.call(method, `/v2/acme/${path}`, { token })).status, 404, path);
+  await pull(ann, "acme/real/manifests/v1");
+  const sums = await sumsOf(repo, ["TAG"], (found) => total(found) > 0);
+  assert.deepEqual(
+    sums.map(({ tag, count }) => [tag, count]),
+    [["v1", "1"]],
+  );
+  const { pulls } = await list(`identity=${ann}&group_by=REPO`);
+  assert.deepEqual(
+    pulls.map(({ repoUid }) => repoUid),
+    [repo],
+  );
+  assert.equal(await repos(), before);
+});
+
 test("CSV has the rows of the page, and no cell that a spreadsheet runs", async () => {
   const { repo } = await image("csv");
   await pull(platform.owner, "acme/csv/manifests/v1");

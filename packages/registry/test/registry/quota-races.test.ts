@@ -40,6 +40,31 @@ test(
       });
       return { status: answer.status, text: await answer.text() };
     };
+    /** The same content in an upload of several requests. */
+    const pushInParts = async (
+      name: string,
+      content: Buffer<ArrayBuffer>,
+    ): Promise<{ status: number; text: string }> => {
+      const headers = { authorization: `Bearer ${registry}`, "content-type": "application/octet-stream" };
+      let answer = await fetch(`${url}/v2/${name}/blobs/uploads/`, { method: "POST", headers });
+      const half = content.length / 2;
+      for (const part of [content.subarray(0, half), content.subarray(half)]) {
+        if (!answer.ok) break;
+        await answer.body?.cancel();
+        answer = await fetch(new URL(answer.headers.get("location") ?? "", url), {
+          method: "PATCH",
+          headers,
+          body: part,
+        });
+      }
+      if (answer.ok) {
+        await answer.body?.cancel();
+        const end = new URL(answer.headers.get("location") ?? "", url);
+        end.searchParams.set("digest", digestOf(content));
+        answer = await fetch(end, { method: "PUT", headers });
+      }
+      return { status: answer.status, text: await answer.text() };
+    };
     const organization = bootstrap.organization.uid;
     const { uid: team } = await ask("POST", `/iam/v2/groups/${organization}`, { name: "team" });
     const { uid: inner } = await ask("POST", `/iam/v2/groups/${String(team)}`, { name: "inner" });
@@ -93,6 +118,17 @@ test(
     );
     assert.ok(again.every(({ status }) => status === 201));
     assert.equal((await usedOf(team)).used.bytes, String(SIZE * (FIT + 1)));
+    // As many fit of uploads in parts, some of which are open while others are linked.
+    await ask("PATCH", `/registry/v2/quotas/${String(team)}`, { bytes: String(SIZE * (FIT * 2 + 1)) });
+    const inParts = await Promise.all(pushed.map(({ name }) => pushInParts(name, randomBytes(SIZE))));
+    assert.deepEqual(
+      [201, 403].map((status) => inParts.filter((answer) => answer.status === status).length),
+      [FIT, CLIENTS - FIT],
+      JSON.stringify(inParts.filter(({ status }) => status !== 201 && status !== 403)),
+    );
+    for (const group of [team, inner]) assert.equal((await usedOf(group)).used.bytes, String(SIZE * (FIT * 2 + 1)));
+    const now = await store.reader.selectFrom("blobs").select("digest").execute();
+    assert.equal(now.length, FIT * 2 + 1);
     assert.deepEqual(await foundBy(config, { repair: false }), []);
   },
 );

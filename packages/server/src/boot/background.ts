@@ -8,7 +8,7 @@ import type { Presence } from "@moorage/platform/processes";
 import { startDispatcher } from "@moorage/platform/webhooks";
 import type { Mirroring } from "@moorage/registry/mirroring";
 import { startPullPublisher } from "@moorage/registry/oci";
-import { startQuotas } from "@moorage/registry/registry";
+import { quotaFigures, quotaMetrics, startQuotas } from "@moorage/registry/registry";
 import {
   catalogMetrics,
   feedMetrics,
@@ -67,6 +67,7 @@ export async function startBackground(
     nowMs: clock.nowMs(),
     backlogs: await backlogs(reader, { limit: MAX_BACKLOGS }),
   }));
+  observation.of(quotaMetrics).watch(() => quotaFigures(reader));
   observation.of(feedMetrics).watch(async () => ({ nowMs: clock.nowMs(), feeds: await feedStates(reader) }));
   // On PostgreSQL this thread turns pulls into events; on SQLite the writer thread does, which may have a processor of
   // its own.

@@ -35,14 +35,27 @@ export function wholeLevel(quota: QuotaRow, used: Used): QuotaState {
 // Libraries are counted by ecosystem.
 const KINDS = ["repos", "tags", ...EcosystemSchema.values.map(({ number }) => `artifacts-${number}`)];
 
-/** What is used of a quota now. */
-export async function usedOf(db: Database, quota: Pick<QuotaRow, "uid" | "used_bytes" | "counted_to">): Promise<Used> {
-  const used = { bytes: isCounted(quota) ? quota.used_bytes : undefined, repos: 0, tags: 0, libraries: 0 };
-  const rows = await select<{ kind: string; n: number }>(
+type Counted = Pick<QuotaRow, "uid" | "used_bytes" | "counted_to">;
+
+/** What is used of quotas now, in their order. */
+export async function usedOfEach(db: Database, quotas: readonly Counted[]): Promise<Used[]> {
+  if (quotas.length === 0) return [];
+  const marks = (values: readonly unknown[]): string => values.map(() => "?").join(", ");
+  const rows = await select<{ ancestor: string; kind: string; n: number }>(
     db,
-    `select kind, n from counters where kind in (${KINDS.map(() => "?").join(", ")}) and ancestor = ?`,
-    [...KINDS, quota.uid],
+    `select ancestor, kind, n from counters where kind in (${marks(KINDS)}) and ancestor in (${marks(quotas)})`,
+    [...KINDS, ...quotas.map(({ uid }) => uid)],
   );
-  for (const { kind, n } of rows) used[kind === "repos" || kind === "tags" ? kind : "libraries"] += Number(n);
-  return used;
+  return quotas.map((quota) => {
+    const used = { bytes: isCounted(quota) ? Number(quota.used_bytes) : undefined, repos: 0, tags: 0, libraries: 0 };
+    for (const { ancestor, kind, n } of rows)
+      if (ancestor === quota.uid) used[kind === "repos" || kind === "tags" ? kind : "libraries"] += Number(n);
+    return used;
+  });
+}
+
+/** What is used of a quota now. */
+export async function usedOf(db: Database, quota: Counted): Promise<Used> {
+  const [used] = await usedOfEach(db, [quota]);
+  return used ?? { bytes: undefined, repos: 0, tags: 0, libraries: 0 };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NOUNS } from "../gen/resources.ts";
 import type { NounData } from "./method-data.ts";
-import { deletedManyWords, deletedWords } from "./what-is-deleted.ts";
+import { deletedManyWords, deletedWords } from "./delete-words.ts";
 
 test("a delete says what kind it deleted, of what goes by the name of its group as well", async () => {
   const words: Record<string, string> = {};
