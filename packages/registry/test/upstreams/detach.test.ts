@@ -14,11 +14,13 @@ test("detaching says what stays and what may be behind, and then the group is pu
   const { organization } = here.bootstrap;
   const group = await here.api("POST", `/iam/v2/groups/${organization.uid}`, { name: "hub" });
   const upstream = await here.api("POST", `${PATH}/${group.uid}`, { registry: hub.registry });
-  const detach = (query = "") => here.api("POST", `${PATH}/${upstream.uid}:detach${query}`, {});
+  const detach = async (query = ""): Promise<Record<string, unknown>> => ({
+    ...(await here.api("POST", `${PATH}/${upstream.uid}:detach${query}`, {})),
+  });
   const ask = (path: string, method = "GET", body?: string) =>
     here.ask(method, `/v2/acme/hub/${path}`, {
       token: here.registry,
-      ...(body !== undefined && { bytes: Buffer.from(body), headers: { "content-type": OCI_IMAGE } }),
+      ...(body !== undefined && { bytes: body, headers: { "content-type": OCI_IMAGE } }),
     });
   assert.deepEqual(await detach("?validateOnly=true"), {
     uid: upstream.uid,

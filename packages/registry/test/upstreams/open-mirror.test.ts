@@ -1,4 +1,4 @@
-// A group of the public organization that stands for a registry: what callers without a log-in get of it, as dockerd is.
+// A group of the public organization that stands for a registry: what callers without a log-in, as dockerd, get of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startFakeHub } from "../../../server/test/support/fake-hub.ts";
