@@ -220,10 +220,12 @@ export const SQL_BY_HAND = [
 ];
 
 /**
- * Random worlds and long storms, which find by time: their long versions run in `npm run test:nightly`. `.ci/run` plays
- * the short ones of those that `npm test` leaves out.
+ * Random worlds and long storms, which find by time, and moves of hundreds of repositories: their long versions run in
+ * `npm run test:nightly`. `.ci/run` plays the short ones of those that `npm test` leaves out.
  */
 export const FINDS_BY_TIME = [
+  "cli/test/import-from-docker-registry",
+  "cli/test/import-from-team",
   "test/api/lists-during-writes",
   "test/api/properties-",
   "test/auth/access-explain-worlds",

@@ -1,58 +1,16 @@
 // The registry of Debian's package docker-registry, as teams run it, moves in. Without the program the tests are
 // skipped, and say so.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { buildSampleImage, type Content, descriptor, digestOf, MEDIA_TYPE } from "../src/oci/image.ts";
 import { openRegistry } from "../src/oci/registry.ts";
 import { sized } from "../../server/test/support/extent.ts";
-import { eventually } from "../../server/test/support/eventually.ts";
-import { freePort } from "../../server/test/support/unused-port.ts";
-import { temporaryFolder } from "./commands.ts";
+import { missingDockerRegistry as missing, PROGRAM, startDockerRegistry } from "./docker-registry.ts";
 import { BUILD, openStage } from "./tasks-stage.ts";
-
-const PROGRAM = process.env["DOCKER_REGISTRY"] ?? "docker-registry";
-const missing = isThere() ? false : "no docker-registry; to run this: apt-get install docker-registry";
-
-function isThere(): boolean {
-  try {
-    execFileSync(PROGRAM, ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** One that runs on a folder of its own. */
-interface DockerRegistry {
-  url: string;
-  /** The folder that its configuration names. */
-  data: string;
-  /** Its configuration. */
-  config: string;
-}
-
-async function startDockerRegistry(t: TestContext): Promise<DockerRegistry> {
-  const folder = temporaryFolder(t);
-  const port = await freePort();
-  const [data, config] = [join(folder, "data"), join(folder, "config.yml")];
-  mkdirSync(data);
-  const settings = [
-    "version: 0.1",
-    "log: {level: error}",
-    `storage: {filesystem: {rootdirectory: ${data}}, delete: {enabled: true}}`,
-    `http: {addr: "127.0.0.1:${port}"}`,
-  ];
-  writeFileSync(config, settings.join("\n"));
-  const child = spawn(PROGRAM, ["serve", config], { stdio: "ignore" });
-  t.after(() => child.kill("SIGKILL"));
-  const url = `http://127.0.0.1:${port}`;
-  await eventually(async () => (await fetch(`${url}/v2/`).catch(() => undefined))?.status === 200);
-  return { url, data, config };
-}
 
 /** Pushes a build of the sample image. */
 async function push(url: string, name: string, build: 1 | 2 | 3): Promise<void> {

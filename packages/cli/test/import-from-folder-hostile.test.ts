@@ -49,6 +49,13 @@ test("what a folder holds is not trusted: each trick is said with words, and end
   writeFileSync(old.dataOf(lying.digest), JSON.stringify({ schemaVersion: 2, layers: [] }));
   const large = push(old, "tricks", "large-manifest", "large");
   truncateSync(old.dataOf(large.digest), 2 ** 40);
+  // An index of many manifests, each as large as one may be.
+  const padding = (at: number): string => `${at}`.padEnd(4_000_000, "x");
+  const children = Array.from({ length: 17 }, (_, at) => {
+    const digest = old.manifest("tricks", { schemaVersion: 2, layers: [], annotations: { padding: padding(at) } });
+    return { mediaType: IMAGE, digest, size: 4_000_100 };
+  });
+  old.tag("tricks", "heavy", old.manifest("tricks", { schemaVersion: 2, manifests: children }));
   // The layer of another repository, which whoever pushes here may not read.
   const others = old.blob("private", Buffer.from("of others"));
   old.tag("tricks", "foreign", old.manifest("tricks", layered(others, old.blob("tricks", Buffer.from("{}")))));
@@ -81,6 +88,7 @@ test("what a folder holds is not trusted: each trick is said with words, and end
     "tricks:endless-link": /has more than 256 bytes/,
     "tricks:foreign": /the repository does not have the blob sha256:/,
     "tricks:gone": /the folder does not have the blob/,
+    "tricks:heavy": /manifests of more than 67108864 bytes/,
     "tricks:large-manifest": /has more than 4194304 bytes/,
     "tricks:linked-data": /leads elsewhere by a symbolic link/,
     "tricks:lying-manifest": /its digests do not hold/,

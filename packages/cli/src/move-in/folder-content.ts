@@ -15,6 +15,8 @@ export interface FolderManifest {
 
 /** All that a digest needs. */
 export interface FolderContent {
+  /** The bytes of all manifests. */
+  manifestBytes: number;
   /** What a manifest names comes before it, what refers to it after it. */
   manifests: FolderManifest[];
   /** The files of the blobs with their sizes in bytes, by digest. */
@@ -39,6 +41,7 @@ export interface FolderReader {
 const MAX_LINK_BYTES = 256;
 const MAX_DEPTH = 8;
 const MAX_MANIFESTS = 10_000;
+const MAX_TOTAL_BYTES = 64 << 20;
 const MAX_REVISIONS = 100_000;
 const MAX_REPOS_KNOWN = 16;
 
@@ -124,6 +127,8 @@ export function openFolderReader(files: FolderFiles): FolderReader {
     if (seen.add(digest).size > MAX_MANIFESTS)
       throw new SourceError(`one tag leads to more than ${MAX_MANIFESTS} manifests`);
     const found = await read(digest, repo);
+    if ((content.manifestBytes += found.size) > MAX_TOTAL_BYTES)
+      throw new SourceError(`one tag leads to manifests of more than ${MAX_TOTAL_BYTES} bytes`);
     for (const each of found.names)
       if (each.isManifest) await orWithout(() => collect(content, seen, each.digest, depth + 1, repo));
       else if (!content.blobs.has(each.digest)) content.blobs.set(each.digest, await blobFile(each, repo));
@@ -134,7 +139,7 @@ export function openFolderReader(files: FolderFiles): FolderReader {
 
   return {
     async contentOf(digest, repo) {
-      const content: FolderContent = { manifests: [], blobs: new Map() };
+      const content: FolderContent = { manifestBytes: 0, manifests: [], blobs: new Map() };
       await collect(content, new Set(), digest, 0, repo);
       return content;
     },

@@ -42,7 +42,7 @@ export interface Adopter {
 const BATCH = 50;
 const ROUNDS = 3;
 // With these a commit wrote nothing.
-const REFUSALS: readonly Code[] = [Code.NotFound, Code.FailedPrecondition, Code.Aborted];
+const REJECTIONS: readonly Code[] = [Code.NotFound, Code.FailedPrecondition, Code.Aborted];
 // With these a file is not what it should be.
 const FAULTS: readonly Code[] = [Code.InvalidArgument, Code.NotFound];
 
@@ -104,7 +104,7 @@ async function record(
     .write(adoptBlobs, systemCallNow(clock), { repo, blobs: wanted })
     .catch(async (error: unknown) => {
       // What any other error leaves may be in use; if not, it is removed with content that has no record.
-      if (error instanceof MoorageError && REFUSALS.includes(error.code)) await discard(deps, stored);
+      if (error instanceof MoorageError && REJECTIONS.includes(error.code)) await discard(deps, stored);
       throw error;
     });
   const kept = new Map(retained.map(({ digest, generation }) => [digest, generation]));
