@@ -39,7 +39,7 @@ const PREDICATES: Readonly<Record<string, string>> = {
   "https://cosign.sigstore.dev/attestation/vuln/": "vulnerabilities",
 };
 
-/** What is signed: the image, or what an attestation states. Of types that are not known only the scheme is left out. */
+/** What is signed: the image, or what an attestation states. Of unknown types only the scheme is left out. */
 function saysOf(signature: JsonObject): string {
   const type = textIn(signature, "predicateType");
   const known = Object.entries(PREDICATES).find(([start]) => type.startsWith(start))?.[1];

@@ -6,6 +6,7 @@ import { cycloneDx } from "../../../server/test/support/catalog/documents.ts";
 import type { Place } from "../../../server/test/support/catalog/place.ts";
 import { type Artifact, pushArtifact, pushIndex } from "../../../server/test/support/catalog/push.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
+import { sized } from "../../../server/test/support/extent.ts";
 import { BAD, CLEAN, openGatedRepo, putGateRecords } from "../../../server/test/support/gated-repo.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 import {
@@ -275,6 +276,22 @@ test("documents that borrow a signature of something else count for nothing", as
   // And what is sound beside all of it counts.
   await pushReferrer(repo, digest, envelopeBundle(security, inToto(digest, VEX_PREDICATE, vex())));
   await repo.pulledAs("v1", 200);
+});
+
+test("what is signed is looked at, however much somebody attaches beside it", async () => {
+  const repo = await openGatedRepo(platform, GATE);
+  await documentPolicy(repo);
+  const digest = await repo.push("v1", BAD);
+  const byPusher = { ...repo, token: await platform.token(pusher, { audience: new URL(platform.url).host }) };
+  const text = inToto(digest, VEX_PREDICATE, vex());
+  const signed = await pushReferrer(byPusher, digest, envelopeBundle(security, text));
+  await documentsOf(repo, digest, { read: 1, unsigned: 0 });
+  for (let left = sized(105, 1_100); left > 0; left -= 1) await pushArtifact(byPusher, ofVex(digest));
+  const listed = await eventually(async () => {
+    const { attachments: all } = await attachments(repo, digest);
+    return all.length === 100 && all;
+  });
+  assert.equal(listed.find(({ manifest }) => manifest === signed)?.state, "STATE_READ");
 });
 
 test("an unsigned SBOM adds no package; a signature does not make a claim decide; a signed index vouches for what it names", async () => {

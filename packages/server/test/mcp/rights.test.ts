@@ -34,6 +34,7 @@ const QUESTIONS: [name: string, args: Record<string, unknown>][] = [
   ["image_findings", { image: "acme/app:1.0" }],
   ["image_coverage", { image: "acme/app:1.0" }],
   ["list_unknown_images", { image: "acme/app" }],
+  ["image_signatures", { image: "acme/app:1.0" }],
   ["promote", { image: "acme/app", promotions: [{ tag: "prod", from: "1.0" }] }],
 ];
 
@@ -43,6 +44,7 @@ test("a stranger sees nothing, and is answered as if there were nothing", async 
   assert.deepEqual((await call(stranger, "find_image", { query: "acme" })).answer["results"], []);
   assert.deepEqual((await call(stranger, "list_eol_tags", {})).answer["tags"], []);
   assert.deepEqual((await call(stranger, "list_unknown_images", {})).answer["images"], []);
+  assert.deepEqual((await call(stranger, "list_signature_policies", {})).answer["policies"], []);
   for (const [name, args] of QUESTIONS) {
     const there = await call(stranger, name, args);
     const nowhere = await call(stranger, name, JSON.parse(JSON.stringify(args).replaceAll("acme/app", "acme/nil")));
@@ -62,7 +64,7 @@ test("a stranger sees nothing, and is answered as if there were nothing", async 
 
 test("a viewer reads, and may not promote: nothing is written", async () => {
   const viewer = await platform.token(await platform.identity(platform.organization, "viewer"));
-  for (const [name, args] of QUESTIONS.slice(0, 6)) {
+  for (const [name, args] of QUESTIONS.slice(0, 7)) {
     const { isError, text } = await call(viewer, name, args);
     assert.equal(isError, false, text);
   }

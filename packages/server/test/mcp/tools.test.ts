@@ -9,6 +9,8 @@ import { pushLayers } from "../support/catalog/push.ts";
 import { BAD, CLEAN, type GatedRepo, MILD, openGatedRepo, putGateRecords } from "../support/gated-repo.ts";
 import { connectMcp, type McpClient } from "../support/mcp.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
+import { newPolicy } from "../support/signed-repo.ts";
+import { cosignLayer, cosignPayload, newKey, newSigner, pushCosign, verifiedSignatures } from "../support/signing.ts";
 import { zipOf } from "../support/zip.ts";
 
 let platform: Platform;
@@ -337,4 +339,33 @@ test("promote names what is wrong with a promotion", async () => {
     /promotions\[0\]\.from/,
   );
   assert.match(await failing("promote", { image: repo.name, promotions: [{ tag: "a", from: "none" }] }), /TAG_MISSING/);
+});
+
+test("image_signatures says who has signed and what policies make of it, and list_signature_policies what they ask", async () => {
+  const key = newKey();
+  const signer = await newSigner(platform, platform.organization, "release", [key]);
+  await newPolicy(platform, platform.organization, {
+    name: "signed",
+    repoPattern: repo.name,
+    rules: [{ name: "image", signers: [signer] }],
+    documentSigners: [signer],
+  });
+  const { policies, text } = await ask("list_signature_policies", { group: "acme" });
+  const [policy] = policies as Row[];
+  assert.deepEqual(
+    [policy?.["name"], policy?.["enforced"], policy?.["document_signers"]],
+    ["signed", true, ["release"]],
+  );
+  assert.deepEqual(policy?.["rules"], [{ name: "image", signers: ["release"], threshold: 1, states: "image" }]);
+  assert.equal(text, "signed (enforced): image by 1 of release; documents by release");
+  const image = `${repo.name}@${digests[0]}`;
+  const unsigned = await ask("image_signatures", { image });
+  assert.deepEqual([unsigned["held"], unsigned["signatures"]], [true, []]);
+  assert.match(unsigned.text, /kept back: .* is not signed as policy signed/);
+  await pushCosign(repo, digests[0], [cosignLayer(key, cosignPayload(digests[0]))]);
+  await verifiedSignatures(platform, repo, digests[0]);
+  const signed = await ask("image_signatures", { image });
+  assert.deepEqual([signed["held"], signed["pending"], signed["left_out"]], [false, false, 0]);
+  assert.match(signed.text, /- TRUSTED image by release\nPolicy signed: SIGNED/);
+  assert.match(await failing("image_signatures", { image: `${repo.name}:none` }), /NOT_FOUND/);
 });

@@ -13,6 +13,8 @@ const READING = [
   "image_findings",
   "image_coverage",
   "list_unknown_images",
+  "image_signatures",
+  "list_signature_policies",
   "explain_access",
   "list_eol_tags",
   "gc_preview",

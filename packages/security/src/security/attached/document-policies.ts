@@ -49,7 +49,7 @@ export const checkNextDocumentPolicies = command(
   CATALOGING,
 );
 
-/** Of those of the attachments that were judged by other policies than are in force now, the documents are judged again. */
+/** Has the documents judged again of those attachments that were judged by other policies than are in force now. */
 export async function checkDocumentsOfOtherPolicies(
   call: Pick<Call, "tx" | "nowMs" | "wake">,
   rows: readonly { repo: string; subject: string; asked: string }[],

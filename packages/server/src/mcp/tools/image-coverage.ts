@@ -1,11 +1,9 @@
-import { FindingsService, type ImageCoverage, TagSchema, TagsService } from "@moorage/api/messages";
+import { FindingsService, type ImageCoverage, TagsService } from "@moorage/api/messages";
 import { z } from "zod";
-import { invalidArgument, notFound } from "@moorage/kernel/errors";
-import { timestamp } from "@moorage/kernel/lib/timestamps";
+import { digestOf } from "../find-digest.ts";
 import { findRepo } from "../find-resources.ts";
-import { type ImageName, parseImageName, parseTime } from "../image-names.ts";
+import { parseImageName } from "../image-names.ts";
 import { counted, helpOf, STATE, stateName, uncomparedLines, UNCOVERED } from "../knowledge.ts";
-import type { CallMethod } from "../method-calls.ts";
 import { IMAGE, linesOf } from "../shared-schemas.ts";
 import { STALE_FEEDS, staleLines, staleOf } from "../stale-feeds.ts";
 import { defineTool } from "../tool.ts";
@@ -59,22 +57,6 @@ export const imageCoverage = defineTool({
     };
   },
 });
-
-/** What the tag points to, or pointed to at the time. Throws NOT_FOUND. */
-async function digestOf(call: CallMethod, repoUid: string, { path, tag, digest, time }: ImageName): Promise<string> {
-  if (digest !== "") return digest;
-  if (tag === "")
-    throw invalidArgument({ field: "image", description: "must name a tag or a digest, as acme/app:1.2" });
-  const { moves } = await call(TagsService.method.listTagMoves, {
-    repoUid,
-    tag,
-    pageSize: 1,
-    ...(time !== "" && { before: timestamp(parseTime("image", time) + 1) }),
-  });
-  const found = moves[0]?.digest ?? "";
-  if (found === "") throw notFound(TagSchema.typeName, `${path}:${tag}`);
-  return found;
-}
 
 function knownOf(image: ImageCoverage): z.infer<typeof KNOWN> {
   const { digest, platform, state, reason, waits, packages, uncovered, unreadFiles, files, notCompared } = image;

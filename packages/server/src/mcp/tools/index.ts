@@ -5,7 +5,9 @@ import { findImage } from "./find-image.ts";
 import { gcPreview } from "./gc-preview.ts";
 import { imageCoverage } from "./image-coverage.ts";
 import { imageFindings } from "./image-findings.ts";
+import { imageSignatures } from "./image-signatures.ts";
 import { listEolTags } from "./list-eol-tags.ts";
+import { listSignaturePolicies } from "./list-signature-policies.ts";
 import { listUnknownImages } from "./list-unknown-images.ts";
 import { promote } from "./promote.ts";
 import { resolveAsOf } from "./resolve-as-of.ts";
@@ -20,6 +22,8 @@ export const TOOLS: readonly Tool[] = [
   imageFindings,
   imageCoverage,
   listUnknownImages,
+  imageSignatures,
+  listSignaturePolicies,
   explainAccess,
   listEolTags,
   gcPreview,
