@@ -47,7 +47,14 @@ const TSA_ROOT = certify({ isAuthority: true });
 const TSA = certify({ purposes: [TIME_STAMPING], isForCritical: true }, TSA_ROOT);
 
 async function verified(mediaType: string, content: Uint8Array, root = CHAIN[2]): Promise<VerifiedEntry> {
-  const x509 = { roots: [root.pem], isAuthority: false, tsaRoots: [TSA_ROOT.pem], identities: ["*"], revoked: [] };
+  const x509 = {
+    roots: [root.pem],
+    isAuthority: false,
+    tsaRoots: [TSA_ROOT.pem],
+    identities: ["*"],
+    revoked: [],
+    crls: [],
+  };
   const nowMs = Date.now();
   const [entry] = await verifySigned({
     subject: DIGEST,

@@ -27,6 +27,7 @@ async function verified(
     tsaRoots: tsaRoot === undefined ? [] : [tsaRoot],
     identities: [WANTED.replace("#", name)],
     revoked: [],
+    crls: [],
     ...change,
   };
   const signer = { uid: "g/s", version: "1", keys: [], x509, requireLog: false, times: [] };

@@ -1,13 +1,16 @@
 // Signatures of Notation: envelopes in JSON and CBOR by certificates of an authority, against a policy that enforces.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { integer } from "../../../server/test/support/der.ts";
 import {
   ACME,
   certify,
+  extension,
   fingerprintOf,
   type Holder,
   newChain,
   newKeys,
+  revocationList,
   TIME_STAMPING,
 } from "../../../server/test/support/notation-certificates.ts";
 import {
@@ -161,6 +164,43 @@ test("who is somebody else, revoked, or has said until when it counts", async ()
   assert.match(expired.reasons[0] ?? "", /by its own word/);
 });
 
+test("lists of revoked certificates: who is on one, who is on none, and lists that have ended or are somebody else's", async () => {
+  const chain = newChain();
+  const [leaf, middle, root] = chain;
+  const each = async (crls: string[], fields: EnvelopeFields = {}, x509: object = {}) =>
+    await worthOf({ roots: [root.pem], revocation: "SIGNER_REVOCATION_CRL", crls, ...x509 }, async (payload) =>
+      (await envelopes(chain, payload, fields)).slice(0, 1),
+    );
+  const [sound, ofRoot] = [revocationList(middle), revocationList(root)];
+  assert.deepEqual((await each([sound, ofRoot])).worth, ["TRUSTED"]);
+  assert.deepEqual((await each([revocationList(middle, [[leaf]]), ofRoot])).worth, ["REVOKED REVOKED"]);
+  assert.deepEqual((await each([sound, revocationList(root, [[middle]])])).worth, ["REVOKED REVOKED"]);
+  assert.deepEqual((await each([sound, revocationList(middle, [[leaf]]), ofRoot])).worth, ["REVOKED REVOKED"]);
+  const unknown = await each([ofRoot]);
+  assert.deepEqual(unknown.worth, ["INVALID BAD_CERTIFICATE"]);
+  assert.match(unknown.reasons[0] ?? "", /no list of the signer says whether the certificate of CN=release/);
+  // By the key of somebody else, in the issuer's name.
+  const forged = revocationList({ ...middle, key: newKeys().privateKey });
+  assert.deepEqual((await each([forged, ofRoot])).worth, ["INVALID BAD_CERTIFICATE"]);
+  const ended = await each([revocationList(middle, [], { untilMs: Date.now() - 60_000 }), ofRoot]);
+  assert.deepEqual(ended.worth, ["EXPIRED EXPIRED"]);
+  assert.match(ended.reasons[0] ?? "", /lists of revoked certificates hold until/);
+  // What was signed before somebody else may have had the key counts, where a trusted time shows that.
+  const tsaRoot = certify({ isAuthority: true });
+  const tsa = certify({ purposes: [TIME_STAMPING], isForCritical: true }, tsaRoot);
+  const stamp = (signature: Buffer): Buffer => stampToken(tsa, [], signature, Date.now() - 7_200_000);
+  const since = (hoursAgo: number): string[] => [
+    revocationList(middle, [[leaf, Date.now() - hoursAgo * 3_600_000]]),
+    ofRoot,
+  ];
+  const tsaRoots = [tsaRoot.pem];
+  assert.deepEqual((await each(since(1), { stamp }, { tsaRoots })).worth, ["TRUSTED"]);
+  assert.deepEqual((await each(since(3), { stamp }, { tsaRoots })).worth, ["REVOKED REVOKED"]);
+  assert.deepEqual((await each(since(1))).worth, ["REVOKED REVOKED"]);
+  const withTsa = [...since(1), revocationList(tsaRoot, [[tsa]])];
+  assert.deepEqual((await each(withTsa, { stamp }, { tsaRoots })).worth, ["REVOKED REVOKED"]);
+});
+
 test("one holder with two certificates is one for a threshold, and two holders are two", async () => {
   const root = certify({ isAuthority: true });
   const holder = (name: string): [Holder, Holder] => [certify({ subject: [...ACME, ["CN", name]] }, root), root];
@@ -214,8 +254,18 @@ test("what would not be verified is rejected, with the reason", async () => {
     /vouches for the time itself/,
   );
   assert.match(await rejected({ revokedFingerprints: ["ab"] }), /64 hexadecimal digits/);
-  assert.match(await rejected({ crls: ["x"] }), /not read by this version/);
-  assert.match(await rejected({ revocation: "SIGNER_REVOCATION_CRL" }), /not read by this version/);
+  const byLists = { revocation: "SIGNER_REVOCATION_CRL" };
+  assert.match(await rejected({ crls: [revocationList(certify({ isAuthority: true }))] }), /revocation CRL alone/);
+  assert.match(await rejected(byLists), /x509\.crls.*is required/);
+  assert.match(await rejected({ ...byLists, crls: ["x"] }), /must be one list in PEM/);
+  const full = revocationList(root, Array<[Holder]>(1_000).fill([leaf]));
+  assert.match(await rejected({ ...byLists, crls: Array(5).fill(full) }), /more than 131072 characters/);
+  // A list of changes alone says nothing of what it does not name.
+  const changes = { extensions: [extension("2.5.29.27", integer(1), true)] };
+  assert.match(
+    await rejected({ ...byLists, crls: [revocationList(certify({ isAuthority: true }), [], changes)] }),
+    /critical extension 2\.5\.29\.27/,
+  );
   assert.match(await rejected({ revocation: "SIGNER_REVOCATION_ONLINE" }), /not supported by this version/);
   assert.match(await rejected({}, { times: ["SIGNATURE_TIME_LOG"] }), /use TIMESTAMP, REGISTRY/);
   assert.match(await rejected({}, { times: ["SIGNATURE_TIME_TIMESTAMP"] }), /x509\.tsaRoots.*is required/);

@@ -1,6 +1,6 @@
 // Certificates that sign images, as Notation wants them, or as it does not.
 import { generateKeyPairSync, type KeyObject, sign, X509Certificate } from "node:crypto";
-import { bits, bitString, der, integer, octets, oid, pem, sequence, set, utcTime } from "./der.ts";
+import { bits, bitString, der, generalizedTime, integer, octets, oid, pem, sequence, set, utcTime } from "./der.ts";
 import { nextRsaKeys } from "./rsa-keys.ts";
 
 const DAY_MS = 86_400_000;
@@ -18,7 +18,7 @@ export interface Holder {
   key: KeyObject;
 }
 
-/** What a certificate says; by default it signs code, from yesterday until tomorrow, and an authority's begins a month ago. */
+/** What it says; by default it signs code, from yesterday until tomorrow. An authority's begins a month ago. */
 export interface CertificateFields {
   subject?: readonly Attribute[];
   keys?: { privateKey: KeyObject; publicKey: KeyObject };
@@ -135,4 +135,31 @@ export function newChain(leaf: CertificateFields = {}, authority: CertificateFie
 /** The hash of a certificate's DER, as signers name it. */
 export function fingerprintOf({ der: bytes }: Holder): string {
   return `sha256:${new X509Certificate(bytes).fingerprint256.replaceAll(":", "").toLowerCase()}`;
+}
+
+/** A certificate on a list: from when on somebody else may have its key, where that is said. */
+export type Revoked = readonly [holder: Holder, invalidMs?: number];
+
+/** A list of revoked certificates in PEM, by default until tomorrow. Source: RFC 5280, section 5.1. */
+export function revocationList(
+  issuer: Holder,
+  revoked: readonly Revoked[] = [],
+  { untilMs = Date.now() + DAY_MS, extensions = [] as readonly Buffer[] } = {},
+): string {
+  const algorithm = sequence(oid("1.2.840.10045.4.3.2"));
+  const entries = revoked.map(([holder, invalidMs]) => {
+    const [serial = Buffer.alloc(0)] = elementsIn(issuerAndSerial(holder.der)).slice(1);
+    const since = invalidMs === undefined ? [] : [sequence(extension("2.5.29.24", generalizedTime(invalidMs)))];
+    return sequence(serial, utcTime(Date.now()), ...since);
+  });
+  const body = sequence(
+    integer(1),
+    algorithm,
+    subjectIn(issuer.der),
+    utcTime(Date.now() - DAY_MS),
+    utcTime(untilMs),
+    ...(entries.length === 0 ? [] : [sequence(...entries)]),
+    ...(extensions.length === 0 ? [] : [der(0xa0, sequence(...extensions))]),
+  );
+  return pem(sequence(body, algorithm, bitString(sign("sha256", body, issuer.key))), "X509 CRL");
 }

@@ -148,6 +148,7 @@ function specOf(row: SignerRow): SignerSpec {
         tsaRoots: x509.tsaRoots,
         identities: x509.identities,
         revoked: x509.revokedFingerprints,
+        crls: x509.crls,
       },
     }),
   };

@@ -8,10 +8,15 @@ import {
 import type { FieldViolation } from "@moorage/kernel/errors";
 import { CertificateError, readCertificate } from "../x509/certificate.ts";
 import { IdentityError, trustedIdentity } from "../x509/distinguished-name.ts";
-import { pemToDer } from "../x509/pem.ts";
+import { listToDer, pemToDer } from "../x509/pem.ts";
+import { readRevocationList } from "../x509/revocation-list.ts";
 
 /** Those of authorities have two thousand; each signature is compared with all of them. */
 const MAX_PEM = 16 << 10;
+/** Those of an authority with a thousand entries. */
+const MAX_LIST = 96 << 10;
+/** All of these of a signer: they are read for each manifest with signatures. */
+const MAX_ALL = 128 << 10;
 const MAX_IDENTITY = 2_048;
 const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 
@@ -23,8 +28,12 @@ export function certificatesViolations(x509: SignerCertificates, { times }: Pick
     ...certificateViolations("roots", roots),
     ...certificateViolations("tsaRoots", tsaRoots),
     ...identityViolations(identities),
+    ...listViolations(crls),
   ];
   const wrong = (field: string, description: string): void => void found.push({ field: `x509.${field}`, description });
+  const characters = [...roots, ...tsaRoots, ...crls].reduce((sum, { length }) => sum + length, 0);
+  if (characters > MAX_ALL)
+    wrong(crls.length > 0 ? "crls" : "roots", `has, with roots, tsaRoots and crls, more than ${MAX_ALL} characters`);
   if (roots.length === 0) wrong("roots", "is required: the certificates of the authorities, in PEM");
   if (isAuthority && tsaRoots.length > 0)
     wrong("tsaRoots", "a signing authority vouches for the time itself: leave it out with SIGNING_AUTHORITY");
@@ -35,14 +44,16 @@ export function certificatesViolations(x509: SignerCertificates, { times }: Pick
   for (const [at, fingerprint] of revokedFingerprints.entries())
     if (!FINGERPRINT.test(fingerprint))
       wrong(`revokedFingerprints[${at}]`, "must be sha256: and 64 hexadecimal digits, of the certificate's DER");
-  if (crls.length > 0) wrong("crls", NO_LISTS);
-  if (revocation === SignerRevocation.CRL) wrong("revocation", NO_LISTS);
+  const readsLists = revocation === SignerRevocation.CRL;
+  if (crls.length > 0 && !readsLists) wrong("crls", "are read with the revocation CRL alone");
+  if (crls.length === 0 && readsLists) wrong("crls", "is required with the revocation CRL: lists in PEM");
   if (revocation === SignerRevocation.ONLINE)
-    wrong("revocation", "ONLINE is not supported by this version: authorities are not asked; use revokedFingerprints");
+    wrong(
+      "revocation",
+      "ONLINE is not supported by this version: authorities are not asked; use CRL, or revokedFingerprints",
+    );
   return found;
 }
-
-const NO_LISTS = "lists of revoked certificates are not read by this version: use revokedFingerprints";
 
 function certificateViolations(name: string, certificates: readonly string[]): FieldViolation[] {
   const seen = new Map<string, number>();
@@ -59,6 +70,22 @@ function certificateViolations(name: string, certificates: readonly string[]): F
       const first = seen.get(fingerprint);
       seen.set(fingerprint, first ?? at);
       return first === undefined ? [] : wrong(`is the same certificate as x509.${name}[${first}]`);
+    } catch (error) {
+      if (error instanceof CertificateError) return wrong(error.message);
+      throw error;
+    }
+  });
+}
+
+function listViolations(lists: readonly string[]): FieldViolation[] {
+  return lists.flatMap((pem, at) => {
+    const wrong = (description: string): FieldViolation[] => [{ field: `x509.crls[${at}]`, description }];
+    const der = pem.length > MAX_LIST ? Buffer.alloc(0) : listToDer(pem);
+    if (der.length === 0)
+      return wrong(`must be one list in PEM, from BEGIN X509 CRL to END X509 CRL, of at most ${MAX_LIST} characters`);
+    try {
+      readRevocationList(der);
+      return [];
     } catch (error) {
       if (error instanceof CertificateError) return wrong(error.message);
       throw error;

@@ -19,7 +19,7 @@ const LIST = listOf({
   table: "signers",
   defaultOrder: "name",
   orderBy: sortable("name", "description", "create_time", "update_time", "uid"),
-  large: ["keys"],
+  large: ["keys", "x509"],
 });
 
 /** Who signs the images of groups: docs/signatures.md. */

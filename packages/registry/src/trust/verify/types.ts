@@ -27,6 +27,8 @@ export interface SpecCertificates {
   identities: readonly string[];
   /** The fingerprints of certificates that do not count. */
   revoked: readonly string[];
+  /** Lists of revoked certificates in PEM. With any, each certificate must have one that does not name it. */
+  crls: readonly string[];
 }
 
 /** Who signs, as signatures are verified: by keys, by an identity, or by certificates. */

@@ -31,7 +31,7 @@ export function algorithmOf({
   return type === "rsa" ? BY_BITS[details?.modulusLength ?? 0] : undefined;
 }
 
-/** Whether the key has made the signature by its algorithm, in the form of JOSE and COSE. Source: RFC 7518, RFC 9053. */
+/** Whether the key has made the signature, in the form of JOSE and COSE. Source: RFC 7518, RFC 9053. */
 export function isSignedBy(
   key: KeyObject,
   { hash }: Algorithm,

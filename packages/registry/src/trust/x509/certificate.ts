@@ -2,7 +2,7 @@ import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import { ASN1Obj } from "@sigstore/core";
 import { ATTRIBUTES, type NameAttribute } from "./distinguished-name.ts";
 import { extensionsIn, type KnownExtensions } from "./extensions.ts";
-import { SHA2 } from "./hashes.ts";
+import { hashOf } from "./signed-with.ts";
 
 /** A certificate, as far as it is looked at. Nothing of it is verified. Times are since 1970, in milliseconds. */
 export interface Certificate extends KnownExtensions {
@@ -27,13 +27,6 @@ const CURVES: ReadonlySet<string | undefined> = new Set(["prime256v1", "secp384r
 const MIN_RSA_BITS = 2_048;
 const MAX_RSA_BITS = 8_192;
 const MAX_NAME = 500;
-/** ECDSA and RSA (PKCS#1) with SHA-2. Source: RFC 5758, RFC 4055. */
-const SIGNED_BY: ReadonlySet<string> = new Set([
-  ...["2", "3", "4"].map((end) => `1.2.840.10045.4.3.${end}`),
-  ...["11", "12", "13"].map((end) => `1.2.840.113549.1.1.${end}`),
-]);
-const PSS = "1.2.840.113549.1.1.10";
-
 /** What is wrong with certificates; the message may be shown to whoever sent them. */
 export class CertificateError extends Error {}
 
@@ -59,7 +52,7 @@ function partsOf(der: Buffer<ArrayBuffer>): Certificate {
   const [version, serial, , issuer, , subject, , ...more] = tbs.subs;
   if (version?.tag.isContextSpecific(0) !== true || !serial || !issuer || !subject)
     throw new Error("it is not of version 3");
-  const isSound = isSoundAlgorithm(algorithm);
+  const isSound = hashOf(algorithm) !== undefined;
   return {
     der,
     fingerprint: `sha256:${createHash("sha256").update(der).digest("hex")}`,
@@ -107,13 +100,6 @@ function requireStrong({ key, attributes }: Certificate): void {
   throw new CertificateError(
     `the key of ${nameOf({ attributes })} must be RSA of ${MIN_RSA_BITS} to ${MAX_RSA_BITS} bits, or on P-256, P-384 or P-521`,
   );
-}
-
-function isSoundAlgorithm({ subs: [name, parameters] }: ASN1Obj): boolean {
-  const oid = name?.toOID() ?? "";
-  if (oid !== PSS) return SIGNED_BY.has(oid);
-  const hash = parameters?.subs.find(({ tag }) => tag.isContextSpecific(0))?.subs[0]?.subs[0]?.toOID();
-  return SHA2.has(hash ?? "");
 }
 
 function attributesOf(name: ASN1Obj): NameAttribute[] {

@@ -14,6 +14,7 @@ export interface KnownExtensions {
 export const DIGITAL_SIGNATURE = 0;
 export const NON_REPUDIATION = 1;
 export const SIGNS_CERTIFICATES = 5;
+export const SIGNS_LISTS = 6;
 
 const KEY_USAGE = "2.5.29.15";
 const ALTERNATIVE_NAME = "2.5.29.17";

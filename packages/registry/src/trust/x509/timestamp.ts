@@ -1,8 +1,10 @@
-import { constants, createHash, verify } from "node:crypto";
+import { createHash } from "node:crypto";
 import { ASN1Obj } from "@sigstore/core";
 import { type Certificate, isIssuedBy, nameOf, readCertificate } from "./certificate.ts";
 import { MAX_CHAIN, requireStampingChain, validityOf } from "./chain.ts";
 import { SHA2 } from "./hashes.ts";
+import { type RevocationList, revocationOf } from "./revocation-list.ts";
+import { hashOf, isSignedWith } from "./signed-with.ts";
 import { stampedTime, type StampedTime } from "./stamped-time.ts";
 
 const SIGNED_DATA = "1.2.840.113549.1.7.2";
@@ -10,17 +12,15 @@ const TST_INFO = "1.2.840.113549.1.9.16.1.4";
 const CONTENT_TYPE = "1.2.840.113549.1.9.3";
 const MESSAGE_DIGEST = "1.2.840.113549.1.9.4";
 const SIGNING_CERTIFICATE_V2 = "1.2.840.113549.1.9.16.2.47";
-const RSA = "1.2.840.113549.1.1.1";
-const PSS = "1.2.840.113549.1.1.10";
-/** Algorithms of signatures that name their hash. Source: RFC 5758, RFC 4055. */
-const WITH_HASH: ReadonlyMap<string, string> = new Map(
-  ["sha256", "sha384", "sha512"].flatMap((hash, at) => [
-    [`1.2.840.10045.4.3.${at + 2}`, hash],
-    [`1.2.840.113549.1.1.${at + 11}`, hash],
-  ]),
-);
 const SET = 0x31;
 const MAX_CERTIFICATES = 20;
+
+/** Whose time stamps count: below these roots, but for certificates by their fingerprints or on these lists. */
+export interface TimestampTrust {
+  roots: readonly Certificate[];
+  revoked: ReadonlySet<string>;
+  lists: readonly RevocationList[];
+}
 
 /**
  * Between which times the bytes had been signed by the word of a time-stamping authority below one of the roots. Throws
@@ -30,7 +30,7 @@ const MAX_CERTIFICATES = 20;
 export function verifiedTime(
   token: Uint8Array,
   stamped: Uint8Array,
-  { roots, revoked }: { roots: readonly Certificate[]; revoked: ReadonlySet<string> },
+  { roots, revoked, lists }: TimestampTrust,
 ): StampedTime {
   const signed = signedDataIn(token);
   const leaf = signerOf(signed, roots);
@@ -43,6 +43,9 @@ export function verifiedTime(
     throw new Error("the authority's certificates were not valid at its time");
   const gone = chain.find(({ fingerprint }) => revoked.has(fingerprint));
   if (gone !== undefined) throw new Error(`the certificate of ${nameOf(gone)} is revoked`);
+  const listed = revocationOf(chain, lists).revoked;
+  if (listed !== undefined && listed.sinceMs <= time.untilMs)
+    throw new Error(`a list says that the certificate of ${listed.name} is revoked`);
   return time;
 }
 
@@ -125,14 +128,9 @@ function requireSigned(signed: SignedData, { der, key }: Certificate): void {
   const by = named[0]?.tag.isOctetString() === true ? "sha256" : SHA2.get(named[0]?.subs[0]?.toOID() ?? "");
   if (by === undefined || stated?.value.equals(createHash(by).update(der).digest()) !== true)
     throw new Error("it does not name its certificate by signing-certificate-v2");
-  const [name] = signed.algorithm.subs;
-  const oid = name?.toOID() ?? "";
-  const ownHash = oid === RSA || oid === PSS ? hash : WITH_HASH.get(oid);
-  const isRsa = key.asymmetricKeyType === "rsa";
-  if (ownHash === undefined || isRsa !== oid.startsWith("1.2.840.113549."))
-    throw new Error("its algorithm is not known");
-  const padding = oid === PSS ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
-  if (!verify(ownHash, message, isRsa ? { key, padding } : { key, dsaEncoding: "der" }, signature))
+  const own = hashOf(signed.algorithm, hash);
+  if (own === undefined) throw new Error("its algorithm is not known");
+  if (!isSignedWith(key, { algorithm: signed.algorithm, hash: own, message, signature }))
     throw new Error("its signature is not by its certificate");
 }
 

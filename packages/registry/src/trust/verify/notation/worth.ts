@@ -1,29 +1,26 @@
 import { SignatureCode, SignatureState, SignatureTime } from "@moorage/api/messages";
 import type { Match, Segment, SignerSpec, SpecCertificates } from "../types.ts";
 import { segmentsOf } from "../validity.ts";
-import { nameOf, readCertificate } from "../../x509/certificate.ts";
+import { nameOf } from "../../x509/certificate.ts";
 import { validityOf } from "../../x509/chain.ts";
 import { isOf, trustedIdentity } from "../../x509/distinguished-name.ts";
 import type { SoundEnvelope } from "./envelope.ts";
-import { pemToDer } from "../../x509/pem.ts";
-import { verifiedTime } from "../../x509/timestamp.ts";
+import { type KnownTime, knownTimes } from "./known-times.ts";
+import { listToDer, pemToDer } from "../../x509/pem.ts";
+import { readRevocationList, type Revocation, type RevocationList, revocationOf } from "../../x509/revocation-list.ts";
 
-/** Between which times something had been signed by the word of somebody whom a signer lets say so, in ms since 1970. */
-interface KnownTime {
-  ms: number;
-  untilMs: number;
-  source: SignatureTime;
+type Worth = Omit<Segment, "fromMs">;
+const NO_LISTS: Revocation = { untilMs: Infinity };
+
+interface Times {
+  heldMs: number;
+  nowMs: number;
 }
 
 /** What a signer makes of a signature. `time`: when it was made by what the signer trusts. */
 export interface SignerMatch {
   match: Match;
   time?: KnownTime;
-}
-
-interface Times {
-  heldMs: number;
-  nowMs: number;
 }
 
 /**
@@ -38,7 +35,7 @@ export function worthBy(envelope: SoundEnvelope, signer: SignerSpec, times: Time
   if (!certificates.some(({ der }) => roots.some((root) => root.equals(der)))) return undefined;
   const { fingerprint } = certificates[0];
   const answer = (segments: readonly Segment[]): Match => ({ signer: signer.uid, fingerprint, segments });
-  const always = (worth: Omit<Segment, "fromMs">): SignerMatch => ({
+  const always = (worth: Worth): SignerMatch => ({
     match: answer([{ fromMs: times.nowMs, ...worth }]),
   });
   const other = otherSigner(envelope, x509);
@@ -49,7 +46,11 @@ export function worthBy(envelope: SoundEnvelope, signer: SignerSpec, times: Time
     const reason = `the certificate of ${nameOf(revoked)} is revoked`;
     return always({ state: SignatureState.REVOKED, code: SignatureCode.REVOKED, reason });
   }
-  const { known, problem } = knownTimes(envelope, signer, x509, times);
+  const lists = x509.crls.map(readList);
+  const { known, problem } = knownTimes(envelope, signer, x509, { heldMs: times.heldMs, lists });
+  const revocation = lists.length === 0 ? NO_LISTS : revocationOf(certificates, lists);
+  const listed = worthByLists(revocation, known);
+  if (listed !== undefined) return always(listed);
   const validity = validityOf(certificates);
   const { notBeforeMs, notAfterMs } = validity;
   const counted =
@@ -59,8 +60,26 @@ export function worthBy(envelope: SoundEnvelope, signer: SignerSpec, times: Time
     explained(each, problem),
   );
   const time = known.find(({ source }) => source !== SignatureTime.REGISTRY);
-  const match = answer(untilExpiry(segments, envelope.headers.expiryMs, times.nowMs));
+  const current = until(
+    segments,
+    revocation.untilMs,
+    (day) => `the lists of revoked certificates hold until ${day}`,
+    times,
+  );
+  const ended = until(current, envelope.headers.expiryMs, (day) => `it counts until ${day} by its own word`, times);
+  const match = answer(ended);
   return { match, ...(time !== undefined && { time }) };
+}
+
+/** What a signature is worth whose certificates are revoked by lists, or are on none; undefined for others. */
+function worthByLists({ revoked, unknown }: Revocation, known: readonly KnownTime[]): Worth | undefined {
+  if (revoked !== undefined && !known.some(({ untilMs }) => untilMs < revoked.sinceMs)) {
+    const reason = `a list says that the certificate of ${revoked.name} is revoked`;
+    return { state: SignatureState.REVOKED, code: SignatureCode.REVOKED, reason };
+  }
+  if (unknown === undefined) return undefined;
+  const reason = `no list of the signer says whether the certificate of ${unknown} is revoked`;
+  return { state: SignatureState.INVALID, code: SignatureCode.BAD_CERTIFICATE, reason };
 }
 
 /** Why a certificate that a root of the signer's has issued is somebody else's; undefined when it is not. */
@@ -71,46 +90,34 @@ function otherSigner({ certificates: [leaf], headers }: SoundEnvelope, x509: Spe
   return `its certificate is one of ${nameOf(leaf)}, which is none of the signer's identities`;
 }
 
-/** When it was signed by whose word the signer lets count. `problem`: why a time stamp says nothing of it. */
-function knownTimes(
-  { headers, timestamp, signature }: SoundEnvelope,
-  { times }: SignerSpec,
-  { tsaRoots, revoked }: SpecCertificates,
-  { heldMs }: Times,
-): { known: KnownTime[]; problem?: string } {
-  const counts = (time: SignatureTime): boolean =>
-    times.length === 0 ? time === SignatureTime.TIMESTAMP : times.includes(time);
-  const known: KnownTime[] = counts(SignatureTime.REGISTRY)
-    ? [{ ms: heldMs, untilMs: heldMs, source: SignatureTime.REGISTRY }]
-    : [];
-  if (!counts(SignatureTime.TIMESTAMP)) return { known };
-  const source = SignatureTime.TIMESTAMP;
-  if (headers.signedMs !== undefined)
-    return { known: [{ ms: headers.signedMs, untilMs: headers.signedMs, source }, ...known] };
-  if (timestamp === undefined || tsaRoots.length === 0) return { known };
-  try {
-    const roots = tsaRoots.map((pem) => readCertificate(pemToDer(pem)));
-    const { fromMs, untilMs } = verifiedTime(timestamp, signature, { roots, revoked: new Set(revoked) });
-    return { known: [{ ms: fromMs, untilMs, source }, ...known] };
-  } catch (error) {
-    return { known, problem: (error as Error).message.slice(0, MAX_PROBLEM) };
-  }
-}
-
-const MAX_PROBLEM = 200;
-
 function explained(segment: Segment, problem: string | undefined): Segment {
   if (problem === undefined || segment.state !== SignatureState.EXPIRED) return segment;
   return { ...segment, reason: `${segment.reason}; its time stamp does not count: ${problem}` };
 }
 
-/** The segments as far as the signature itself says that it counts. */
-function untilExpiry(segments: readonly Segment[], expiryMs: number | undefined, nowMs: number): Segment[] {
-  if (expiryMs === undefined) return [...segments];
-  const reason = `it counts until ${new Date(expiryMs).toISOString()} by its own word`;
-  const ended = { state: SignatureState.EXPIRED, code: SignatureCode.EXPIRED, reason };
+/** The segments as far as they hold until then; without an end as they are. */
+function until(
+  segments: readonly Segment[],
+  endMs: number | undefined,
+  reasonOf: (day: string) => string,
+  { nowMs }: Times,
+): readonly Segment[] {
+  if (endMs === undefined || !Number.isFinite(endMs)) return segments;
+  const reason = reasonOf(new Date(endMs).toISOString());
   const before = segments
-    .filter(({ fromMs }) => fromMs < expiryMs)
-    .map((each) => ({ ...each, untilMs: Math.min(each.untilMs ?? Infinity, expiryMs) }));
-  return [...before, { fromMs: Math.max(nowMs, expiryMs), ...ended }];
+    .filter(({ fromMs }) => fromMs < endMs)
+    .map((each) => ({ ...each, untilMs: Math.min(each.untilMs ?? Infinity, endMs) }));
+  const ended = { state: SignatureState.EXPIRED, code: SignatureCode.EXPIRED, reason };
+  return [...before, { fromMs: Math.max(nowMs, endMs), ...ended }];
+}
+
+const listsRead = new Map<string, RevocationList>();
+const MAX_READ = 20;
+
+/** Reads a list, once for the signatures that follow each other: they may be long. */
+function readList(pem: string): RevocationList {
+  const list = listsRead.get(pem) ?? readRevocationList(listToDer(pem));
+  if (listsRead.size >= MAX_READ) listsRead.clear();
+  listsRead.set(pem, list);
+  return list;
 }

@@ -240,7 +240,8 @@ export type SignerCertificates = Message<"moorage.registry.v2.SignerCertificates
   identities: string[];
 
   /**
-   * Lists of revoked certificates, in PEM. Not supported by this version: a signer with them is rejected.
+   * Lists of revoked certificates, in PEM, with the revocation CRL. Each certificate of a chain but its root must have
+   * one of its issuer that has not ended, or the signature does not count.
    *
    * @generated from field: repeated string crls = 5;
    */
@@ -255,7 +256,7 @@ export type SignerCertificates = Message<"moorage.registry.v2.SignerCertificates
   revokedFingerprints: string[];
 
   /**
-   * How else revoked certificates are found. Not supported by this version: a signer with CRL or ONLINE is rejected.
+   * How else revoked certificates are found. ONLINE is not supported by this version: a signer with it is rejected.
    *
    * @generated from field: moorage.registry.v2.SignerRevocation revocation = 7;
    */
