@@ -6,7 +6,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { goTo } from "./go.ts";
 
-/** Signs in with an access token, with exactly its rights and as long as it lasts. `isOpen`: its field is shown at first. */
+/** Signs in with an access token, with its rights and as long as it lasts. `isOpen`: its field is shown at first. */
 export function TokenForm({ to, isOpen = false }: { to: string | undefined; isOpen?: boolean }) {
   const [token, setToken] = useState("");
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });

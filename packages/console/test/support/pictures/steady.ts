@@ -131,6 +131,7 @@ function inOrder(text: string, pathname: string): string {
     if (Array.isArray(delivery.attempts)) delivery.attempts = delivery.attempts.slice(0, 1);
   // Pulls are counted a while after they were answered.
   if (Array.isArray(answer["pulls"])) answer["pulls"] = answer["pulls"].filter(({ day }) => day !== MADE_DAY);
+  if (Array.isArray(answer["exposures"])) answer["exposures"] = [];
   if (TAGS.test(pathname) && Array.isArray(answer["tags"]))
     for (const tag of answer["tags"] as { lastPullTime?: string }[]) tag.lastPullTime = new Date(MADE_MS).toISOString();
   const keyOf = (item: unknown): string => JSON.stringify(item).replaceAll(/"[0-9a-f/]{16,}"/g, "");

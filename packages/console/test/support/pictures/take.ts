@@ -61,6 +61,8 @@ export async function takePictures(
       noteComplaints(shown, console_.complaints);
       await steadyPage(shown, startMs);
       await open(shown, page);
+      // The first picture of a window is drawn otherwise than those that follow: it is not kept.
+      if (looks[0] !== undefined) await take(shown, { ...looks[0], theme: "dark" });
       for (const look of looks) {
         const name = `${page.name}-${look.width}-${look.theme}`;
         await each({ page, look, name, shown, screen: await take(shown, look) });
