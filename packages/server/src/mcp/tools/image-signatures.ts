@@ -75,7 +75,7 @@ export const imageSignatures = defineTool({
     return {
       answer: { image, digest, signatures, left_out: leftOut, pending, held: decision.held, policies },
       text: linesOf([
-        `${digest}: ${decision.held ? `kept back: ${decision.message}` : "no signature policy keeps it back"}`,
+        `${digest}: ${decision.held ? `blocked: ${decision.message}` : "no signature policy blocks it"}`,
         ...(signatures.length === 0 ? ["It has no signatures."] : []),
         ...signatures.map(
           ({ state, signers, states, reason }) =>
