@@ -361,7 +361,7 @@ test("image_signatures says who has signed and what policies make of it, and lis
   const image = `${repo.name}@${digests[0]}`;
   const unsigned = await ask("image_signatures", { image });
   assert.deepEqual([unsigned["held"], unsigned["signatures"]], [true, []]);
-  assert.match(unsigned.text, /kept back: .* is not signed as policy signed/);
+  assert.match(unsigned.text, /blocked: .* is not signed as policy signed/);
   await pushCosign(repo, digests[0], [cosignLayer(key, cosignPayload(digests[0]))]);
   await verifiedSignatures(platform, repo, digests[0]);
   const signed = await ask("image_signatures", { image });
