@@ -30,11 +30,11 @@ check_notation() {
   for type in jose+json cose; do
     tag=$([ "$type" = cose ] && echo 2.0 || echo 1.0)
     app=$(image "$repo:$tag" "${tag%.0}")
-    same "notation: an image without a signature is kept back ($type)" "$(pull "$tag")" 403
+    same "notation: an image without a signature is blocked ($type)" "$(pull "$tag")" 403
     refused "notation: it is not verified by Notation either ($type)" "no signature" notation verify "$app" "$PWD/trust"
     does "notation: somebody else signs it ($type)" notation sign "$app" other.key other.pem "application/$type"
     moorage images signatures "$repo:$tag" --wait 60s >/dev/null
-    same "notation: it is still kept back ($type)" "$(pull "$tag")" 403
+    same "notation: it is still blocked ($type)" "$(pull "$tag")" 403
     refused "notation: so it is by Notation ($type)" "signature" notation verify "$app" "$PWD/trust"
     does "notation: the signer signs it ($type)" notation sign "$app" release.key release.pem "application/$type"
     moorage images signatures "$repo:$tag" --wait 60s >signatures.txt

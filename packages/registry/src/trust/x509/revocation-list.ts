@@ -9,7 +9,7 @@ export interface RevocationList {
   issuer: Buffer;
   fromMs: number;
   untilMs: number;
-  /** By the serial number in hexadecimal: from when on somebody else may have the key; -Infinity where it is not said. */
+  /** By serial number in hexadecimal: since when somebody else may have the key; -Infinity where it is not said. */
   revoked: ReadonlyMap<string, number>;
   isSignedBy(issuer: Certificate): boolean;
 }

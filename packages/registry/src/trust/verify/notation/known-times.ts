@@ -6,7 +6,7 @@ import { verifiedTime } from "../../x509/timestamp.ts";
 import type { SignerSpec, SpecCertificates } from "../types.ts";
 import type { SoundEnvelope } from "./envelope.ts";
 
-/** Between which times something had been signed by the word of somebody whom a signer lets say so, in ms since 1970. */
+/** Something was signed by then, as somebody says whose word counts for the signer: by a time from `ms` to `untilMs`. */
 export interface KnownTime {
   ms: number;
   untilMs: number;
