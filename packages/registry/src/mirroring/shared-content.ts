@@ -24,9 +24,12 @@ const selectShared = statement<Shared>(
   ["text", "text", "text", "bigint"],
 );
 
-/** The registry that a place's content comes from: scheme, host and port. Empty for this installation, and unknown. */
-export function originOf({ sync }: MirrorPlace): string {
-  return syncSettings(sync === "" ? null : sync)?.origin ?? "";
+/**
+ * The registry that a mirror's content comes from: scheme, host and port. Empty for this installation, for repos of a
+ * group that stands for a registry, and where it is unknown.
+ */
+export function originOf({ sync, upstream }: MirrorPlace): string {
+  return upstream !== undefined || sync === "" ? "" : (syncSettings(sync)?.origin ?? "");
 }
 
 /** The copy of a blob that another repo of the organization has of the same registry. */

@@ -6,7 +6,7 @@ import { verifiedTime } from "../../x509/timestamp.ts";
 import type { SignerSpec, SpecCertificates } from "../types.ts";
 import type { SoundEnvelope } from "./envelope.ts";
 
-/** Something was signed by then, as somebody says whose word counts for the signer: by a time from `ms` to `untilMs`. */
+/** By when something was signed, as somebody says whose word counts for the signer: from `ms` to `untilMs`. */
 export interface KnownTime {
   ms: number;
   untilMs: number;
