@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { cycloneDx } from "../../server/test/support/catalog/documents.ts";
+import { pushArtifact } from "../../server/test/support/catalog/push.ts";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { certify } from "../../server/test/support/notation-certificates.ts";
 import { openSignedRepo } from "../../server/test/support/signed-repo.ts";
-import { newKey, verifiedSignatures } from "../../server/test/support/signing.ts";
+import { newKey, newSigner, verifiedSignatures } from "../../server/test/support/signing.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
 let opened: Console | undefined;
 before(async () => {
-  opened = await openConsole({ MOORAGE_WORK_POLL: "20ms" });
+  opened = await openConsole({ MOORAGE_WORK_POLL: "20ms", MOORAGE_CATALOG_IMAGES: "1" });
 });
 after(() => opened?.close());
 
@@ -160,5 +162,38 @@ test("whoever may not change signers and policies reads why, and sees them all t
   await page.getByRole("link", { name: "seen" }).waitFor();
   const button = page.getByRole("button", { name: "New signer" });
   await eventually(async () => (await button.getAttribute("aria-disabled")) === "true");
+  assert.deepEqual(complaints, []);
+});
+
+test("documents that lack the signature that a policy asks for are counted and named, also in preview", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const repo = await openSignedRepo(platform);
+  const digest = await repo.push("v1");
+  const type = "application/vnd.cyclonedx+json";
+  await pushArtifact(repo, {
+    artifactType: type,
+    subject: digest,
+    layers: [{ mediaType: type, content: cycloneDx(["left"]) }],
+  });
+  const signer = await newSigner(platform, repo.group, "security", [newKey()]);
+  const { uid } = await platform.ok("POST", `/registry/v2/signaturePolicies/${repo.group}`, {
+    name: "documents",
+    documentSigners: [signer],
+  });
+  const page = await signedIn();
+  const shows = async (text: string): Promise<void> => {
+    await eventually(async () => {
+      await page.goto(`/image?name=${repo.name}:v1&part=referrers`);
+      await page.getByRole("heading", { name: "Documents that were read" }).waitFor();
+      return (await page.getByText(text).count()) > 0;
+    });
+  };
+  await shows("enforced, a policy would not let it count: not signed as policy documents");
+  assert.equal(await page.getByText("does not count").count(), 0);
+  await platform.ok("PATCH", `/registry/v2/signaturePolicies/${uid}`, { mode: "GATE_MODE_ENFORCE" });
+  await shows("1 document does not count, because a policy asks for a signature");
+  assert.equal(await page.getByText("does not count: not signed as policy documents").count(), 1);
   assert.deepEqual(complaints, []);
 });

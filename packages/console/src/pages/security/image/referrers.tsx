@@ -7,6 +7,7 @@ import { bytes, counted } from "../../../lib/bytes.ts";
 import { shortDigest } from "../../../lib/digest.ts";
 import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";
+import { Note } from "../../../ui/note.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import type { Place } from "./data.ts";
@@ -109,6 +110,12 @@ function Documents({ place, digest }: { place: Place; digest: string }) {
   if (data === undefined || data.attachments.length === 0) return null;
   return (
     <Section title="Documents that were read">
+      {data.unsignedDocuments > 0 && (
+        <Note>
+          {counted(data.unsignedDocuments, "document does not", "documents do not")} count, because a policy asks for a
+          signature.
+        </Note>
+      )}
       <ul>
         {data.attachments.map((each) => (
           <li key={each.manifest + each.source}>
@@ -121,9 +128,11 @@ function Documents({ place, digest }: { place: Place; digest: string }) {
   );
 }
 
-function stateWords({ state, reason, packages, statements, counts }: Attachment): string {
+function stateWords({ state, reason, packages, statements, counts, signatureReason }: Attachment): string {
   if (state === "STATE_WAITING") return "waits to be read";
   if (state === "STATE_REJECTED") return `does not count: ${reason}`;
   const parts = [packages > 0 && counted(packages, "package"), statements > 0 && counted(statements, "statement")];
-  return `${parts.filter(Boolean).join(", ") || "read"}${counts ? "; its packages count for the image" : ""}`;
+  const found = `${parts.filter(Boolean).join(", ") || "read"}${counts ? "; its packages count for the image" : ""}`;
+  // Of what counts, only a policy in preview asks for more.
+  return signatureReason === "" ? found : `${found}; enforced, a policy would not let it count: ${signatureReason}`;
 }
