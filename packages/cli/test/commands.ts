@@ -41,11 +41,14 @@ export function environment(extra: Readonly<Record<string, string>>): NodeJS.Pro
 export async function run(
   program: string,
   args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
+  {
+    cwd,
+    env = {},
+    timeoutMs = COMMAND_TIMEOUT_MS,
+  }: { cwd?: string; env?: Record<string, string>; timeoutMs?: number } = {},
 ): Promise<Outcome> {
   return new Promise((resolve) => {
-    const settings = { cwd: options.cwd, env: environment(options.env ?? {}), timeout: COMMAND_TIMEOUT_MS };
-    execFile(program, args, settings, (error, stdout, stderr) => {
+    execFile(program, args, { cwd, env: environment(env), timeout: timeoutMs }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
     });
   });

@@ -131,7 +131,8 @@ let packing: Promise<string[]> | undefined;
 /** The packages' files, packed once for all tests of this file. */
 function packedOnce(): Promise<string[]> {
   packing ??= (async () => {
-    const packed = await run(process.execPath, [PACK]);
+    // Half a minute on a quiet machine, and many times that beside other tests.
+    const packed = await run(process.execPath, [PACK], { timeoutMs: 600_000 });
     assert.equal(packed.code, 0, `${packed.stdout}\n${packed.stderr}`);
     return globSync("*.tgz", { cwd: BUILD }).map((name) => join(BUILD, name));
   })();
