@@ -39,7 +39,11 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   const { default: pg } = await import("pg");
   const pool: Pool = new pg.Pool(poolConfig(settings, pg.types));
   // An idle connection may end: the pool removes it by itself, but without a listener the process would end.
-  pool.on("error", (error) => log(error, "an idle database connection ended"));
+  pool.on("error", (error: Error & { client?: unknown }) => {
+    // The client, which is large and has the settings of the connection, is none of a log's business.
+    delete error.client;
+    log(error, "an idle database connection ended");
+  });
   // So does one that ends in the moment in which it was made; whoever gets it has its first statement fail.
   pool.on("connect", (client) => client.on("error", () => {}));
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);

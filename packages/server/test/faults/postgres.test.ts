@@ -10,7 +10,7 @@ import { selfSigned } from "../support/certificate.ts";
 import { type Client, openClient, type Reply } from "../support/api-client.ts";
 import { ENGINE } from "../support/database.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { startProcess } from "../support/processes.ts";
+import { type LogLine, startProcess } from "../support/processes.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -36,6 +36,8 @@ interface House {
   organization: string;
   token: string;
   pid: number;
+  /** What the server has logged so far. */
+  lines: readonly LogLine[];
   create(name: string): Promise<Reply>;
   count(): Promise<{ names: string[]; total: number }>;
 }
@@ -80,6 +82,7 @@ async function startHouse(t: TestContext, more: Record<string, string> = {}): Pr
     organization,
     token,
     pid: server.pid,
+    lines: server.lines,
     create,
     async count() {
       const names: string[] = [];
@@ -238,6 +241,12 @@ test("terminated backends under load cause no errors, except for commits under w
   assert.ok((answers.get(503)?.length ?? 0) <= 8 * rounds);
   t.diagnostic(`${answers.get(200)?.length} done, ${answers.get(503)?.length ?? 0} left open`);
   await checkExact(house, answers);
+  // Idle ones are written down in short lines, without the driver's objects.
+  const idle = await eventually(() => {
+    const found = house.lines.filter(({ msg }) => msg === "an idle database connection ended");
+    return found.length > 0 && found;
+  });
+  for (const line of idle) assert.ok(JSON.stringify(line).length < 3_000, JSON.stringify(line));
 });
 
 test("connections cut under load, or while idle, are replaced", OPTIONS, async (t) => {
