@@ -127,19 +127,19 @@ test("what is changed after the plan does not come, and is named; the rest does"
     failed.map(({ name }) => name),
     ["acme/app:lying", "acme/app:swapped"],
   );
-  assert.match(failed[0]?.why ?? "", new RegExp(`the blob ${lying.layer} its bytes are of another digest`));
+  assert.match(failed[0]?.why ?? "", new RegExp(`the blob ${lying.layer} has bytes of another digest`));
   assert.match(failed[1]?.why ?? "", /leads elsewhere by a symbolic link/);
   await here.ok("images", "inspect", "acme/app:good");
   // Nothing is left of what did not come.
   assert.match(await here.ok("fsck", "--deep"), /^clean: /);
 });
 
-test("a place that is no folder of a registry is refused by name", async (t) => {
+test("a place that is not the folder of a registry is refused by name", async (t) => {
   const here = await openStage(t);
   const refused = async (...args: string[]): Promise<string> => (await here.fails("import-from", ...args))[1];
   const plan = ["--into", "acme", "--plan", "plan.json"];
   const empty = temporaryFolder(t);
-  assert.match(await refused("distribution", empty, ...plan), /is no folder of a registry that we can read/);
+  assert.match(await refused("distribution", empty, ...plan), /is not the folder of a registry/);
   assert.match(await refused("distribution", "s3://bucket/registry", ...plan), /only folders of this machine/);
   const old = distributionFolder(temporaryFolder(t));
   push(old, "app", "1", "good");

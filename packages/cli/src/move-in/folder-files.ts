@@ -49,7 +49,7 @@ export async function openFolderFiles(path: string): Promise<FolderFiles> {
     if (root !== undefined && found.every((part) => part?.isDirectory() === true)) return filesBelow(root);
   }
   throw new SourceError(
-    `${path}: is no folder of a registry that we can read: there is no docker/registry/v2 below it`,
+    `${path}: is not the folder of a registry: no docker/registry/v2 with blobs and repositories is below it`,
   );
 }
 

@@ -94,7 +94,7 @@ export async function digestOfTag(client: SourceClient, repo: string, tag: strin
 
 /**
  * What the manifest of the digest names, and its own size. Throws a SourceError when it is not there, is none, or its
- * bytes are of another digest.
+ * bytes have another digest.
  */
 async function readManifest(client: SourceClient, repo: string, digest: string): Promise<ReadManifest> {
   const answer = await client.ask(`/v2/${repo}/manifests/${digest}`, { accept: ACCEPT, maxBytes: MAX_MANIFEST_BYTES });

@@ -133,7 +133,7 @@ async function adoptOne(
       error.code === Code.NotFound
         ? "is no longer there"
         : field === "digest"
-          ? "its bytes are of another digest"
+          ? "has bytes of another digest"
           : description;
     return { adopted: { digest, size, how: "fault", fault } };
   }

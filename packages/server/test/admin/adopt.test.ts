@@ -39,7 +39,7 @@ test("files become content of a repo while the server runs; what is no such cont
       done.map(({ digest, how, fault }) => [digest, how, fault]),
       [
         [good.digest, "link", ""],
-        [lying.digest, "fault", "its bytes are of another digest"],
+        [lying.digest, "fault", "has bytes of another digest"],
         [gone.digest, "fault", "cannot be opened (ENOENT)"],
       ],
     );
