@@ -139,7 +139,7 @@ export function goalsOf(sections: Report["sections"], figures: Figure[]): Goal[]
         return [
           {
             title: `${line.title}, against ${title}`,
-            aim: `at ${isMost ? "most" : "least"} ${goal} ×`,
+            aim: `at ${isMost ? "most" : "least"} ${Number(goal.toPrecision(3))} ×`,
             found,
             reached,
           },
@@ -208,7 +208,7 @@ function linesTable(lines: Line[]): string {
             title,
             figure(ratio),
             cpuRatio === undefined ? "" : figure(cpuRatio),
-            goal === undefined ? "" : `${goal} ${reached ? "reached" : "missed"}`,
+            goal === undefined ? "" : `${Number(goal.toPrecision(3))} ${reached ? "reached" : "missed"}`,
           ]);
     return first.map((comparison, index) => [...(index === 0 ? own : ["", "", "", "", "", ""]), ...comparison]);
   });
