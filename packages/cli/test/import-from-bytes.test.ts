@@ -1,14 +1,12 @@
 // How often the bytes of a registry that moves in are asked for, through a proxy that counts.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sized } from "../../server/test/support/extent.ts";
 import { startFront } from "../../server/test/support/upstream.ts";
 import { buildSampleImage } from "../src/oci/image.ts";
-import { environment, LAUNCHER } from "./commands.ts";
+import { killedAfter, started } from "./command-kills.ts";
 import { BUILD, openStage } from "./tasks-stage.ts";
 
 const KILLS = sized(4, 20);
@@ -27,20 +25,9 @@ test("no blob is fetched twice: not for two repos that share it, nor after the c
   const apply = [...command, "--apply", "plan.json", "--pull-username", "robot", "--pull-password-file", "password"];
   front.seen.length = 0;
   for (let kill = 1; kill <= KILLS; kill += 1) {
-    const child = spawn(process.execPath, [LAUNCHER, ...apply], {
-      cwd: here.folder,
-      env: environment({ MOORAGE_URL: here.url, MOORAGE_TOKEN: token }),
-      stdio: "ignore",
-    });
     // The server goes on with what it has begun, some requests further each time.
-    const last = front.seen.length + kill;
-    front.intercept = () => {
-      if (front.seen.length >= last) child.kill("SIGKILL");
-      return false;
-    };
-    await once(child, "exit");
+    await killedAfter(front, kill, started(here, apply, { url: here.url, token }));
   }
-  front.intercept = () => false;
   await here.ok(...apply, "--finish");
   for (const [image, build] of [
     ["app:1", 1],

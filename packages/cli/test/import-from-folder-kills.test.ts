@@ -1,14 +1,13 @@
 // The command that brings a folder is killed at many points; run again, it ends as one that was never killed.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sized } from "../../server/test/support/extent.ts";
 import { startFront } from "../../server/test/support/upstream.ts";
-import { environment, LAUNCHER, temporaryFolder } from "./commands.ts";
+import { killedAfter, started } from "./command-kills.ts";
+import { temporaryFolder } from "./commands.ts";
 import { distributionFolder } from "./distribution-folder.ts";
 import { openStage } from "./tasks-stage.ts";
 
@@ -62,29 +61,17 @@ test("killed at any point, the same command goes on; no byte is there twice", as
     }
     return states;
   };
-  /** Runs the command until the server has been sent so many requests, and kills it. Whether it was killed. */
-  const killedAfter = async (group: string, requests: number): Promise<boolean> => {
-    const child = spawn(process.execPath, [LAUNCHER, ...apply(group)], {
-      cwd: here.folder,
-      env: environment({ MOORAGE_URL: front.url, MOORAGE_TOKEN: token }),
-      stdio: "ignore",
-    });
-    let seen = 0;
-    front.intercept = () => {
-      if ((seen += 1) === requests) child.kill("SIGKILL");
-      return false;
-    };
-    const [, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-    return signal === "SIGKILL";
-  };
-
   await planned("whole");
   await here.ok(...apply("whole"));
   const expected = await stateOf("whole");
   for (let point = 1; point <= POINTS; point += 1) {
     const group = `killed${point}`;
     await planned(group);
-    const killed = await killedAfter(group, Math.ceil((point * 40) / POINTS));
+    const killed = await killedAfter(
+      front,
+      Math.ceil((point * 40) / POINTS),
+      started(here, apply(group), { url: front.url, token }),
+    );
     await here.ok(...apply(group));
     assert.deepEqual(await stateOf(group), expected, `killed at point ${point}: ${killed}`);
   }

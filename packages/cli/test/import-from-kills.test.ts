@@ -1,13 +1,13 @@
 // The command that moves a registry in is killed at many points; run again, it ends as one that was never killed.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { sized } from "../../server/test/support/extent.ts";
 import { startFront } from "../../server/test/support/upstream.ts";
-import { environment, LAUNCHER } from "./commands.ts";
+import { killedAfter, started } from "./command-kills.ts";
 import { startFakeQuay } from "./fake-registries.ts";
 import { BUILD, openStage } from "./tasks-stage.ts";
 
@@ -74,22 +74,6 @@ test("killed at any point, the same command goes on, and ends where it would hav
       repos: names.repos.map(({ name, syncConfig }) => [name, syncConfig]),
     };
   };
-  /** Runs the command until the server has been sent so many requests, and kills it. Whether it was killed. */
-  const killedAfter = async (group: string, requests: number): Promise<boolean> => {
-    const child = spawn(process.execPath, [LAUNCHER, ...apply(group)], {
-      cwd: here.folder,
-      env: environment({ MOORAGE_URL: front.url, MOORAGE_TOKEN: token }),
-      stdio: "ignore",
-    });
-    let seen = 0;
-    front.intercept = () => {
-      if ((seen += 1) === requests) child.kill("SIGKILL");
-      return false;
-    };
-    const [, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-    return signal === "SIGKILL";
-  };
-
   await planned("whole");
   await here.ok(...apply("whole"));
   const expected = await stateOf("whole");
@@ -97,8 +81,38 @@ test("killed at any point, the same command goes on, and ends where it would hav
     const group = `killed${point}`;
     await planned(group);
     // From the first request on to where the last are, some requests further each time.
-    const killed = await killedAfter(group, Math.ceil((point * 40) / POINTS));
+    const killed = await killedAfter(
+      front,
+      Math.ceil((point * 40) / POINTS),
+      started(here, apply(group), { url: front.url, token }),
+    );
     await here.ok(...apply(group));
     assert.deepEqual(await stateOf(group), expected, `killed at point ${point}: ${killed}`);
   }
+
+  // What a command sent before it was killed may be done after the next one has looked.
+  await planned("late");
+  const sent = new Set<string>();
+  front.intercept = (req, res) => {
+    const { method, url: path = "", headers } = req;
+    if (method !== "POST" || !/^\/(?:iam\/v2\/groups|registry\/v2\/repos)\/[^:]*$/.test(path) || sent.has(path))
+      return false;
+    sent.add(path);
+    const send = async (body: string): Promise<Response> =>
+      await fetch(`${here.url}${path}`, {
+        method,
+        body,
+        headers: { authorization: String(headers.authorization), "content-type": "application/json" },
+      });
+    void text(req).then(async (body) => {
+      await send(body);
+      const answer = await send(body);
+      res.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+    });
+    return true;
+  };
+  const ended = started(here, apply("late"), { url: front.url, token });
+  assert.deepEqual(await once(ended, "exit"), [0, null]);
+  assert.equal(sent.size, 4);
+  assert.deepEqual(await stateOf("late"), expected);
 });

@@ -1,14 +1,13 @@
 // A team's move from end to end, as docs/moving.md has it: from a docker-registry with many repositories, with clients
 // moved first and content after, and nothing down at any time.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 import { sized } from "../../server/test/support/extent.ts";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { buildSampleImage } from "../src/oci/image.ts";
 import { openRegistry } from "../src/oci/registry.ts";
-import { environment, LAUNCHER } from "./commands.ts";
+import { started } from "./command-kills.ts";
 import { distributionFolder } from "./distribution-folder.ts";
 import { missingDockerRegistry, startDockerRegistry } from "./docker-registry.ts";
 import { BUILD, openStage } from "./tasks-stage.ts";
@@ -40,11 +39,7 @@ test("a team moves in: clients first, content after, nothing down", { skip: miss
 
   // As soon as the repos are here the command is stopped, and the clients come.
   const apply = [...command, "--apply", "plan.json"];
-  const child = spawn(process.execPath, [LAUNCHER, ...apply], {
-    cwd: here.folder,
-    env: environment({ MOORAGE_URL: here.url, MOORAGE_TOKEN: token }),
-    stdio: "ignore",
-  });
+  const child = started(here, apply, { url: here.url, token });
   const ended = once(child, "exit");
   await eventually(async () => {
     const { totalCount } = await here.api<{ totalCount?: string }>("GET", "/registry/v2/repos?page_size=1");

@@ -4,7 +4,7 @@ import type { JsonObject } from "../api/rest.ts";
 import { ApiFailure } from "../api/failure.ts";
 import { imageAt } from "./address.ts";
 import { type Applying, forItem, type PlannedRepo, tagOf } from "./apply-context.ts";
-import { lastReason, type RepoHere, tagsHere } from "./here.ts";
+import { lastReason, makeOrFind, type RepoHere, tagsHere } from "./here.ts";
 import type { PlanItem } from "./plan.ts";
 
 const MAX_MOVES = 1_000;
@@ -26,7 +26,8 @@ export async function applyGroups({ plan, rest, here, results }: Applying): Prom
       continue;
     }
     await forItem(results, item, async () => {
-      const group = await rest.call("POST", `/iam/v2/groups/${parent}`, { body: { name: item.target.slice(cut + 1) } });
+      const place = { path: "/iam/v2/groups", field: "groups", parent };
+      const group = await makeOrFind(rest, place, { name: item.target.slice(cut + 1) });
       here.groups.set(item.target, textIn(group, "uid"));
       results.add(item, "done");
     });
@@ -102,8 +103,13 @@ export async function createRepo(
     return undefined;
   }
   const body = { name: item.target.slice(cut + 1), ...(syncConfig !== undefined && { syncConfig }) };
-  const made = await rest.call("POST", `/registry/v2/repos/${parent}`, { body });
+  const made = await makeOrFind(rest, { path: "/registry/v2/repos", field: "repos", parent }, body);
   const repo = { uid: textIn(made, "uid"), sync: objectIn(made, "syncConfig") };
+  const follows = textIn(repo.sync, "source");
+  if (follows !== "" && follows !== textIn(syncConfig, "source")) {
+    results.add(item, "failed", `follows ${follows}`);
+    return undefined;
+  }
   here.repos.set(item.target, repo);
   return repo;
 }

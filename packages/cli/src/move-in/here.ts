@@ -1,5 +1,6 @@
 // What is here already, below the group that a registry moves into.
 import { objectIn, objectsIn, textIn } from "../api/json-fields.ts";
+import { ApiFailure } from "../api/failure.ts";
 import { parentOf } from "../api/name-kinds.ts";
 import type { JsonObject, RestClient } from "../api/rest.ts";
 
@@ -17,6 +18,7 @@ export interface Here {
 }
 
 const PAGE_SIZE = 200;
+const CONFLICT = 409;
 
 /** Reads what the caller sees below the group, whose path is given. */
 export async function readHere(rest: RestClient, uid: string, path: string): Promise<Here> {
@@ -47,6 +49,26 @@ export async function readHere(rest: RestClient, uid: string, path: string): Pro
       repos.set(`${above}/${textIn(repo, "name")}`, { uid: repoUid, sync: objectIn(repo, "syncConfig") });
   }
   return { groups, repos };
+}
+
+/**
+ * Makes a group or repo. Where one of that name is there by now, it is answered: a command that was killed may have sent
+ * the same request a moment ago. `path`: of the resources in REST; `field`: the list's field in an answer.
+ */
+export async function makeOrFind(
+  rest: RestClient,
+  { path, field, parent }: { path: string; field: string; parent: string },
+  body: JsonObject & { name: string },
+): Promise<JsonObject> {
+  try {
+    return await rest.call("POST", `${path}/${parent}`, { body });
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.httpStatus !== CONFLICT) throw error;
+    const query = { "uidp.children_of": parent, name: body.name, page_size: 1 };
+    const [found] = objectsIn(await rest.call("GET", path, { query }), field);
+    if (found === undefined) throw error;
+    return found;
+  }
 }
 
 /** The digests of a repo's tags here, by name. */
