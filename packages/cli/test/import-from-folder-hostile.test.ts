@@ -57,7 +57,7 @@ test("what a folder holds is not trusted: each trick is said with words, and end
   });
   old.tag("tricks", "heavy", old.manifest("tricks", { schemaVersion: 2, manifests: children }));
   // The layer of another repository, which whoever pushes here may not read.
-  const others = old.blob("private", Buffer.from("of others"));
+  const others = old.blob("private", Buffer.from("private content"));
   old.tag("tricks", "foreign", old.manifest("tricks", layered(others, old.blob("tricks", Buffer.from("{}")))));
   for (const [tag, content] of [
     ["endless-link", "x".repeat(10_000)],

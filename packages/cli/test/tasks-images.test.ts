@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { newKey } from "../../server/test/support/signing.ts";
 import { run as execute, temporaryFolder } from "./commands.ts";
-import { BUILD, openStage, timeless } from "./tasks-stage.ts";
+import { BUILD, ENFORCED_POLICY, openStage, timeless } from "./tasks-stage.ts";
 
 const RECORD = {
   id: "ACME-2026-1",
@@ -268,17 +268,7 @@ test("what signature policies say of an image is shown rule by rule, and that th
   const keys = join(temporaryFolder(t), "cosign.pub");
   writeFileSync(keys, newKey().pem);
   await ok("signers", "create", "acme/release", "--key", keys);
-  await ok(
-    "signature-policies",
-    "create",
-    "acme/signed",
-    "--signer",
-    "acme/release",
-    "--on",
-    "pull",
-    "--mode",
-    "enforce",
-  );
+  await ok(...ENFORCED_POLICY);
   assert.equal(
     (await decision()).replaceAll(BUILD[1] ?? "", "DIGEST"),
     `acme/app:1.0: blocked

@@ -17,7 +17,7 @@ import {
 } from "../../server/test/support/signing.ts";
 import { Table } from "../src/output/table.ts";
 import { SIGNATURES } from "../src/tasks/image-signatures.ts";
-import { BUILD, openStage } from "./tasks-stage.ts";
+import { BUILD, ENFORCED_POLICY, openStage } from "./tasks-stage.ts";
 
 test("policies are made by flags, why names the signature that lacks, and signatures say what they are", async (t) => {
   const { url, folder, ok, run, fails, json, api, push } = await openStage(t);
@@ -95,17 +95,7 @@ test("policies are made by flags, why names the signature that lacks, and signat
   await ok("signature-policies", "delete", "acme/all", "--yes");
 
   await push("acme/app:1.0", 1);
-  await ok(
-    "signature-policies",
-    "create",
-    "acme/signed",
-    "--signer",
-    "acme/release",
-    "--on",
-    "pull",
-    "--mode",
-    "enforce",
-  );
+  await ok(...ENFORCED_POLICY);
   const organization = (await json<{ uid: string }>("groups", "get", "acme")).uid;
   const { uid: reader } = await api("POST", `/iam/v2/identities/${organization}`, { name: "reader" });
   await ok("bindings", "create", "acme", "--identity-uid", reader, "--role-uid", "viewer");

@@ -11,6 +11,10 @@ export const BUILD = {
   3: "sha256:c68e612fbe2b6183364338e2bfa1749bba4f4e759d31e91da4f8076e113ebd81",
 } as const;
 
+/** The command for an enforced policy: pulls in `acme` need a signature of `acme/release`. */
+export const ENFORCED_POLICY =
+  "signature-policies create acme/signed --signer acme/release --on pull --mode enforce".split(" ");
+
 /** A running server and its folder. */
 export interface Stage {
   server: Running;

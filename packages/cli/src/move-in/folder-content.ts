@@ -26,8 +26,8 @@ export interface FolderContent {
 /** Reads content. Everything throws a SourceError. */
 export interface FolderReader {
   /**
-   * What the digest needs, as far as the repository has it: what a folder holds for others alone is none of its
-   * content. Without `repo` it may be of any.
+   * What the digest needs, as far as the repository has it: what the folder holds for other repositories alone does
+   * not count. Without `repo`, what any repository has counts.
    */
   contentOf(digest: string, repo?: string): Promise<FolderContent>;
   /** A manifest of the repository. */

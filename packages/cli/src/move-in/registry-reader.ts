@@ -43,7 +43,7 @@ export interface ReadManifest {
 /** What a plan reads of manifests. Everything throws a SourceError. */
 export interface ManifestReader {
   manifest(repo: string, digest: string): Promise<ReadManifest>;
-  /** Undefined where there is no list of that. */
+  /** Undefined where the source lists no referrers. */
   referrers(repo: string, digest: string): Promise<Descriptor[] | undefined>;
 }
 

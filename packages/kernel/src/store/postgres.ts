@@ -40,7 +40,7 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   const pool: Pool = new pg.Pool(poolConfig(settings, pg.types));
   // An idle connection may end: the pool removes it by itself, but without a listener the process would end.
   pool.on("error", (error: Error & { client?: unknown }) => {
-    // The client, which is large and has the settings of the connection, is none of a log's business.
+    // The client is large and has the settings of the connection, which do not belong in a log.
     delete error.client;
     log(error, "an idle database connection ended");
   });

@@ -20,7 +20,7 @@ test("what another repo has of the same registry is linked, and not fetched agai
 
 test("a source gets nothing by its claim: not of another registry, nor what it does not have", async (t) => {
   const { upstream, here, configOf, mirror, copied } = await startPair(t);
-  const secret = await upstream.pushImage("acme/private", "v1", "a secret of others");
+  const secret = await upstream.pushImage("acme/private", "v1", "somebody else's secret");
   assert.equal((await copied(await mirror("private", configOf("private")))).state, "SYNC_STATE_SUCCEEDED");
   // A registry that names the digest, and answers HEAD as if it had it.
   const imageOf = await startFakeSource(t);

@@ -130,7 +130,7 @@ test("what is pulled through is answered once its signatures were fetched, and r
     ]);
     await get(`${tag}-both`, 403);
     await get(other, 403);
-    // A source that fails is no proof that there are no signatures.
+    // That a source fails does not show that there are no signatures.
     const hidden = await push(`${tag}-hidden`);
     await sign(hidden);
     front.intercept = ({ url = "" }, res) => {

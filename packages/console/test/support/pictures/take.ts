@@ -73,7 +73,7 @@ export async function takePictures(
   await Promise.all(Array.from({ length: CONCURRENT }, worker));
 }
 
-/** In a window that is none of the looks: each look is what a page becomes that has its data and its fonts. */
+/** Opens the page at a size that is not compared: its data and fonts are there before it gets the size of a picture. */
 async function open(shown: Page, { path, keys }: DesignPage): Promise<void> {
   await shown.setViewportSize({ width: 1200, height: 900 });
   await shown.goto(path);

@@ -23,7 +23,7 @@ const HEX_PAIR = /^[0-9A-Fa-f]{2}$/;
 /** Whose certificates count: those of anybody, or those whose subject has all of these attributes. */
 export type TrustedIdentity = "*" | readonly NameAttribute[];
 
-/** Why a text is no identity of Notation; the message may be shown to whoever sent it. */
+/** Why a text is not a valid identity of Notation; the message may be shown to whoever sent it. */
 export class IdentityError extends Error {}
 
 /**

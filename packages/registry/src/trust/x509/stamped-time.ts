@@ -11,7 +11,7 @@ export interface StampedTime {
 const TIME = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(?:\.(\d{1,9}))?Z$/;
 const MAX_ACCURACY_MS = 86_400_000;
 
-/** What the content of a token says of the bytes. Throws for what is of others. Source: RFC 3161, section 2.4.2. */
+/** When the bytes were stamped, as a token says. Throws if it is about others. Source: RFC 3161, section 2.4.2. */
 export function stampedTime(content: Uint8Array, stamped: Uint8Array): StampedTime {
   const [, , imprint, , time, ...more] = ASN1Obj.parseBuffer(Buffer.from(content)).subs;
   const [algorithm, digest] = imprint?.subs ?? [];

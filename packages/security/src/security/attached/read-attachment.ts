@@ -47,7 +47,7 @@ export async function readAttached(
         try {
           const opened = openEnvelopes(parsed(part), subject, parsed);
           if (mediaType === IN_TOTO && opened !== undefined && opened.kind === undefined)
-            throw new AttachedError(`it is no in-toto statement, as its type says`);
+            throw new AttachedError("it is not an in-toto statement, though its type says so");
           if (opened !== undefined) documents.push({ ...place, ...documentOf(opened, mediaType, subject) });
         } catch (error) {
           documents.push({ ...rejected(error), ...place });

@@ -5,7 +5,7 @@ import { nameOf } from "../../x509/certificate.ts";
 import { validityOf } from "../../x509/chain.ts";
 import { isOf, trustedIdentity } from "../../x509/distinguished-name.ts";
 import type { SoundEnvelope } from "./envelope.ts";
-import { type KnownTime, knownTimes } from "./known-times.ts";
+import { type KnownTime, knownTimes } from "./signature-times.ts";
 import { listToDer, pemToDer } from "../../x509/pem.ts";
 import { readRevocationList, type Revocation, type RevocationList, revocationOf } from "../../x509/revocation-list.ts";
 
@@ -87,7 +87,7 @@ function otherSigner({ certificates: [leaf], headers }: SoundEnvelope, x509: Spe
   if (headers.isAuthority !== x509.isAuthority)
     return `it is by the scheme ${headers.isAuthority ? "SIGNING_AUTHORITY" : "X509"}, which the signer does not use`;
   if (x509.identities.some((each) => isOf(leaf.attributes, trustedIdentity(each)))) return undefined;
-  return `its certificate is one of ${nameOf(leaf)}, which is none of the signer's identities`;
+  return `its certificate is one of ${nameOf(leaf)}, which is not among the signer's identities`;
 }
 
 function explained(segment: Segment, problem: string | undefined): Segment {
