@@ -52,8 +52,8 @@ export async function readHere(rest: RestClient, uid: string, path: string): Pro
 }
 
 /**
- * Makes a group or repo. Where one of that name is there by now, it is answered: a command that was killed may have sent
- * the same request a moment ago. `path`: of the resources in REST; `field`: the list's field in an answer.
+ * Makes a group or repo, or answers the one of that name that is there by now: a command that was killed may have sent
+ * the same request a moment ago. `path`: of the resources in REST; `field`: that of the list in an answer.
  */
 export async function makeOrFind(
   rest: RestClient,
