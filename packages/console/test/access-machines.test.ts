@@ -16,6 +16,9 @@ test("a machine is made by the form of its system, and its lines are shown to co
   await page.getByText("No machines here").waitFor();
   await page.getByRole("button", { name: "New machine" }).click();
   const dialog = page.getByRole("dialog");
+  // The repository and the branch, and not the issuer and the subject.
+  assert.equal(await dialog.getByLabel("Issuer", { exact: true }).count(), 0);
+  await dialog.getByRole("group", { name: "Role in acme" }).waitFor();
   await dialog.getByLabel("Name", { exact: true }).fill("ci");
   await dialog.getByRole("button", { name: "Create" }).click();
   await dialog.getByText("is required: owner/name of one repository").waitFor();
@@ -56,14 +59,56 @@ test("other machines are described by claims, as they are", async (t) => {
   await page.goto(`/access/machines?group=${platform.organization}`);
   await page.getByRole("button", { name: "New machine" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Where it runs").selectOption("other");
+  await dialog
+    .getByRole("group", { name: "Where it runs" })
+    .getByRole("radio", { name: /^Other/ })
+    .check();
   await dialog.getByLabel("Name", { exact: true }).fill("nightly");
-  await dialog.getByLabel("Issuer").fill("https://ci.example.com");
+  await dialog.getByLabel("Issuer", { exact: true }).fill("https://ci.example.com");
   await dialog.getByLabel("Subject", { exact: true }).fill("nightly");
-  await dialog.getByLabel("Role").selectOption("registry.pull");
+  await dialog.getByRole("radio", { name: /^Pulls registry\.pull/ }).check();
   await dialog.getByRole("button", { name: "Create" }).click();
   await page.getByRole("link", { name: "nightly" }).waitFor();
   const width = await page.evaluate<number>("document.documentElement.scrollWidth");
   assert.ok(width <= 390, `the page is ${width} pixels wide`);
+  assert.deepEqual(complaints, []);
+});
+
+test("an issuer is asked for where there is no usual one, or on demand; what is hidden again does not count", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const page = await signedIn();
+  await page.goto(`/access/machines?group=${platform.organization}`);
+  await page.getByRole("button", { name: "New machine" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name", { exact: true }).fill("server");
+  await dialog.getByLabel("Repository", { exact: true }).fill("acme/app");
+  await dialog.getByLabel("Branch", { exact: true }).fill("main");
+  await dialog.getByLabel("Another issuer or audience than usual").check();
+  await dialog.getByLabel("Issuer", { exact: true }).fill("https://git.example.com/_services/token");
+  await dialog.getByText(/^Accepts tokens of .*git\.example\.com/).waitFor();
+  await dialog.getByLabel("Another issuer or audience than usual").uncheck();
+  await dialog.getByText(/^Accepts tokens of .*git\.example\.com/).waitFor({ state: "detached" });
+  await dialog.getByRole("radio", { name: /^None yet/ }).check();
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "server was created" }).waitFor();
+  const { identities } = await platform.ok<{ identities: { claimMatch: { issuer: string } }[] }>(
+    "GET",
+    "/iam/v2/identities?name=server",
+  );
+  assert.deepEqual(
+    identities.map(({ claimMatch }) => claimMatch.issuer),
+    ["https://token.actions.githubusercontent.com"],
+  );
+  await page.getByRole("button", { name: "Done" }).click();
+
+  await page.getByRole("button", { name: "New machine" }).click();
+  await dialog.getByRole("radio", { name: /^Kubernetes/ }).check();
+  await dialog.getByLabel("Issuer", { exact: true }).waitFor();
+  await dialog.getByLabel("Another audience than usual").check();
+  await dialog.getByLabel("Audience", { exact: true }).waitFor();
+  await dialog.getByRole("radio", { name: /^Azure/ }).check();
+  await dialog.getByLabel("Audience", { exact: true }).waitFor();
+  assert.equal(await dialog.getByLabel("than usual").count(), 1);
   assert.deepEqual(complaints, []);
 });

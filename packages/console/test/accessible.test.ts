@@ -77,7 +77,7 @@ test("axe finds nothing on any route, and nothing is wider than the window", LIM
   assert.deepEqual(console_.complaints, []);
 });
 
-test("axe finds nothing on the sign-in of an organization, and on the form of an invite", async (t) => {
+test("axe finds nothing on the sign-in of an organization, and on the forms of an invite and a machine", async (t) => {
   const console_ = needs(t, opened);
   if (console_ === undefined) return;
   const { platform } = console_;
@@ -92,7 +92,11 @@ test("axe finds nothing on the sign-in of an organization, and on the form of an
   await invites.goto(`/access/invites?group=${platform.organization}`);
   await invites.getByRole("button", { name: "New invite" }).click();
   await invites.getByRole("radio", { name: "Editor" }).check();
-  for (const page of [signIn, invites])
+  const machines = await console_.signedIn();
+  await machines.goto(`/access/machines?group=${platform.organization}`);
+  await machines.getByRole("button", { name: "New machine" }).click();
+  await machines.getByLabel("Another issuer or audience than usual").check();
+  for (const page of [signIn, invites, machines])
     for (const colorScheme of ["light", "dark"] as const)
       for (const size of [WIDE, PHONE]) {
         await page.setViewportSize(size);

@@ -40,21 +40,3 @@ test("others read for whom the pages are", async (t) => {
   }
   assert.deepEqual(complaints, []);
 });
-
-test("storage is shown by group, and gone down into", async (t) => {
-  const console_ = needs(t, opened);
-  if (console_ === undefined) return;
-  const { platform, signedIn, complaints } = console_;
-  const team = await platform.group(platform.organization, { name: "payments" });
-  await platform.repo(team.uid, { name: "web-shop" });
-  const page = await signedIn();
-  await page.goto("/operations/storage");
-  await page.getByRole("table", { name: "Storage by group" }).getByRole("link", { name: "acme" }).click();
-  await page.getByRole("heading", { name: "Storage of acme" }).waitFor();
-  await page.getByRole("row", { name: /acme, its own images/ }).waitFor();
-  await page.getByRole("link", { name: "payments", exact: true }).click();
-  await page.getByRole("heading", { name: "Storage of acme/payments" }).waitFor();
-  await page.getByRole("link", { name: "The group above" }).click();
-  await page.getByRole("heading", { name: "Storage of acme", exact: true }).waitFor();
-  assert.deepEqual(complaints, []);
-});

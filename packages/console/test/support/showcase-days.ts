@@ -9,7 +9,12 @@ const PULL_DAYS = 24;
 
 const NOTHING = { critical: 0, high: 0, medium: 0, low: 0 };
 
-/** Fills in what an installation has counted by day: open findings, and pulls of a repo. */
+/** How many days before today a group's bytes are measured, of which day not, and how many they are. */
+const MEASURED_DAYS = 22;
+const UNMEASURED_DAY = 9;
+const bytesAgo = (ago: number): number => 4_000_000_000 - ago * 60_000_000 - (ago % 5) * 20_000_000;
+
+/** Fills in what an installation has counted by day: open findings, pulls of a repo, and what groups take up. */
 export async function fillDays(platform: Platform, repo: string): Promise<void> {
   const nowMs = platform.clock.nowMs();
   const today = Math.floor(nowMs / DAY_MS);
@@ -24,6 +29,16 @@ export async function fillDays(platform: Platform, repo: string): Promise<void> 
         await tx
           .insertInto("finding_days")
           .values({ grp, day: today - ago, ...rest, ...(grp === platform.organization ? open : NOTHING), time })
+          .execute();
+    }
+    for (let ago = 0; ago <= MEASURED_DAYS; ago++) {
+      if (ago === UNMEASURED_DAY) continue;
+      const measured = { bytes: bytesAgo(ago), at_least: 0, time: nowMs - ago * DAY_MS };
+      for (const grp of groups)
+        await tx
+          .insertInto("usage_days")
+          .values({ grp, day: today - ago, ...measured })
+          .onConflict((conflict) => conflict.columns(["grp", "day"]).doUpdateSet(measured))
           .execute();
     }
     await tx.deleteFrom("pull_coverage").execute();

@@ -4,6 +4,7 @@ import { ApiError } from "../../api/errors.ts";
 import { createIdentity, createRoleBinding, deleteIdentity, type Identity, listRoles } from "../../api/gen/iam.ts";
 import { sayIssuerFault } from "./identity-check.ts";
 import { newIdentityForm } from "./identity-forms.ts";
+import { MachineRoleCards, OTHER, SystemCards } from "./machine-cards.tsx";
 import { MatchPreview } from "./match-preview.tsx";
 import type { FieldSpec, FormSpec, Values } from "./parts/resource.ts";
 
@@ -15,12 +16,10 @@ export interface MadeMachine {
   values: FormValues;
 }
 
-const OTHER = "other";
-const ROLES = [
-  ["registry.push", "Pulls and pushes (registry.push)"],
-  ["registry.pull", "Pulls (registry.pull)"],
-  ["", "None yet"],
-] as const;
+/** Fields that the systems' own services need no answer to: asked for only on demand, or where they are required. */
+const RARE = ["issuer", "audience"];
+/** The name of the field that says that they are asked for. */
+const UNUSUAL = "unusual";
 
 /** Makes a machine in the group: by the form of its system, or by claims and keys as they are. */
 export function newMachineForm(group: string): FormSpec<MadeMachine> {
@@ -29,8 +28,7 @@ export function newMachineForm(group: string): FormSpec<MadeMachine> {
   const system: FieldSpec = {
     name: "system",
     label: "Where it runs",
-    kind: "options",
-    options: [...MACHINE_FORMS.map((form) => [form.name, form.title] as const), [OTHER, "Other: claims or keys"]],
+    render: (field) => <SystemCards {...field} />,
     initial: MACHINE_FORMS[0]?.name ?? OTHER,
   };
   const others = rawFields.map((field): FieldSpec => ({
@@ -40,10 +38,8 @@ export function newMachineForm(group: string): FormSpec<MadeMachine> {
   const role: FieldSpec = {
     name: "role",
     label: "Role",
-    kind: "options",
-    options: ROLES,
+    render: (field) => <MachineRoleCards {...field} group={group} />,
     initial: "registry.push",
-    help: "On this group and everything below it",
   };
   return {
     title: "New machine",
@@ -51,7 +47,7 @@ export function newMachineForm(group: string): FormSpec<MadeMachine> {
     fields: [
       system,
       ...(name ? [name] : []),
-      ...MACHINE_FORMS.flatMap(fieldsOf),
+      ...MACHINE_FORMS.flatMap((form) => [...fieldsOf(form, false), ...unusualOf(form), ...fieldsOf(form, true)]),
       ...others,
       role,
       ...(description ? [description] : []),
@@ -73,19 +69,49 @@ const formOf = ({ system }: Values): MachineForm | undefined => MACHINE_FORMS.fi
 /** Fields of several forms may have one name. */
 const nameIn = (form: MachineForm, field: string): string => `${form.name}-${field}`;
 
-function fieldsOf(form: MachineForm): FieldSpec[] {
-  return form.fields.map(({ name, label, help, kind = "text", initial = "" }) => ({
-    name: nameIn(form, name),
-    label,
-    help: `${help.charAt(0).toUpperCase()}${help.slice(1)}`,
-    kind,
-    initial,
-    when: (values) => values["system"] === form.name,
-  }));
+/** The question whether the rare fields of a form are needed. */
+function unusualOf(form: MachineForm): FieldSpec[] {
+  const rare = rareFields(form);
+  if (rare.length === 0) return [];
+  return [
+    {
+      name: UNUSUAL,
+      label: `Another ${rare.join(" or ")} than usual`,
+      help: "Of a server of your own, or of tokens that are made for others too",
+      kind: "check",
+      when: ({ system }) => system === form.name,
+    },
+  ];
 }
 
+/** The fields that the form does not show until somebody asks for them: rare ones without which it can be read. */
+function rareFields(form: MachineForm): string[] {
+  const read = readForm(form, {});
+  const required = "problems" in read ? read.problems.map(({ field }) => field) : [];
+  return form.fields.map(({ name }) => name).filter((name) => RARE.includes(name) && !required.includes(name));
+}
+
+function fieldsOf(form: MachineForm, isRare: boolean): FieldSpec[] {
+  const rare = rareFields(form);
+  return form.fields
+    .filter(({ name }) => rare.includes(name) === isRare)
+    .map(({ name, label, help, kind = "text", initial = "" }) => ({
+      name: nameIn(form, name),
+      label,
+      // As it is: it may begin with a value.
+      help,
+      kind,
+      initial,
+      when: (values) => values["system"] === form.name && (!isRare || values[UNUSUAL] === "true"),
+    }));
+}
+
+/** What was typed into the fields that are shown. */
 function typedIn(form: MachineForm, values: Values): FormValues {
-  return Object.fromEntries(form.fields.map(({ name }) => [name, values[nameIn(form, name)] ?? ""]));
+  const hidden = values[UNUSUAL] === "true" ? [] : rareFields(form);
+  return Object.fromEntries(
+    form.fields.map(({ name }) => [name, hidden.includes(name) ? "" : (values[nameIn(form, name)] ?? "")]),
+  );
 }
 
 function readOf(values: Values) {

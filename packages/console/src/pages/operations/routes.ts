@@ -1,8 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
-import { groupsQuery } from "../../lib/groups.ts";
-import { groupsQuery as allGroupsQuery } from "../access/parts/data.ts";
+import { groupsQuery } from "../access/parts/data.ts";
 import { quotasQuery } from "./quotas/queries.ts";
 import { usageQuery } from "./usage/queries.ts";
 import { storageQuery } from "./queries.ts";
@@ -38,7 +37,7 @@ const storageRoute = createRoute({
       context.queryClient.ensureQueryData(groupsQuery),
       context.queryClient.ensureInfiniteQueryData(storageQuery(group)),
     ]),
-  component: lazyRouteComponent(() => import("./storage-page.tsx"), "StoragePage"),
+  component: lazyRouteComponent(() => import("./storage/storage-page.tsx"), "StoragePage"),
 });
 
 /** `/operations/quotas`: how much groups may hold. */
@@ -49,7 +48,7 @@ const quotasRoute = createRoute({
   loaderDeps: ({ search: { group = "" } }) => ({ group }),
   loader: ({ context, deps: { group } }) =>
     Promise.all([
-      context.queryClient.ensureQueryData(allGroupsQuery),
+      context.queryClient.ensureQueryData(groupsQuery),
       context.queryClient.ensureInfiniteQueryData(quotasQuery(group)),
     ]),
   component: lazyRouteComponent(() => import("./quotas/quotas-page.tsx"), "QuotasPage"),
@@ -63,7 +62,7 @@ const usageRoute = createRoute({
   loaderDeps: ({ search: { group = "", by = "" } }) => ({ group, by }),
   loader: ({ context, deps }) =>
     Promise.all([
-      context.queryClient.ensureQueryData(allGroupsQuery),
+      context.queryClient.ensureQueryData(groupsQuery),
       context.queryClient.ensureInfiniteQueryData(usageQuery(deps)),
     ]),
   component: lazyRouteComponent(() => import("./usage/usage-page.tsx"), "UsagePage"),
@@ -74,7 +73,7 @@ const sessionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/sessions",
   validateSearch: sessionsSearch,
-  loader: ({ context }) => context.queryClient.ensureQueryData(allGroupsQuery),
+  loader: ({ context }) => context.queryClient.ensureQueryData(groupsQuery),
   component: lazyRouteComponent(() => import("./sessions-page.tsx"), "SessionsPage"),
 });
 

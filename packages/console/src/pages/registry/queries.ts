@@ -1,8 +1,6 @@
-import { infiniteQueryOptions } from "@tanstack/react-query";
-import { call } from "../../api/call.ts";
 import { listGroups } from "../../api/gen/iam.ts";
 import { listRepos, listStorage, listTags, search } from "../../api/gen/registry.ts";
-import { collection, listQuery, query } from "../../api/queries.ts";
+import { listQuery, query } from "../../api/queries.ts";
 
 const PAGE_SIZE = 100;
 /** The server searches for no less. */
@@ -10,7 +8,7 @@ export const MIN_LETTERS = 2;
 const MAX_GROUPS = 200;
 const MAX_FOLDERS = 100;
 
-/** A tag in a list. A search does not say whether it is deprecated. */
+/** A tag in a list. */
 export interface TagRow {
   uid: string;
   name: string;
@@ -19,12 +17,6 @@ export interface TagRow {
   deprecated?: boolean | undefined;
   /** When it was last pulled, as far as pulls are counted. */
   lastPullTime?: string | undefined;
-}
-
-interface TagRows {
-  tags: TagRow[];
-  nextPageToken: string;
-  totalCount?: string | undefined;
 }
 
 /** The groups that the person may see, the first 200 of them. */
@@ -69,35 +61,6 @@ export function foldersQuery(group: string | undefined) {
 /** The tags of a repo that moved last: some of them may name signatures. */
 export function newestTagsQuery(repoUid: string) {
   return query(listTags, { uidp: { childrenOf: repoUid }, orderBy: "update_time desc", pageSize: NEWEST });
-}
-
-/** The tags of a repo in pages: all in an order, or those whose name holds the letters. */
-export function tagsQuery(repoUid: string, { q = "", order = "update_time desc" }: { q?: string; order?: string }) {
-  const isSearch = q.length >= MIN_LETTERS;
-  return infiniteQueryOptions({
-    queryKey: [collection(listTags), repoUid, isSearch ? `search ${q}` : order],
-    initialPageParam: "",
-    queryFn: async ({ signal, pageParam: pageToken }): Promise<TagRows> => {
-      const page = { pageSize: PAGE_SIZE, pageToken };
-      if (!isSearch)
-        return await call(listTags, { ...page, uidp: { childrenOf: repoUid }, orderBy: order }, { signal });
-      const found = await call(
-        search,
-        { ...page, query: q, kinds: ["SEARCH_KIND_TAG"], uidp: { descendantsOf: repoUid } },
-        { signal },
-      );
-      return {
-        nextPageToken: found.nextPageToken,
-        tags: found.results.map(({ tagUid, tag, digest, updateTime }) => ({
-          uid: tagUid,
-          name: tag,
-          digest,
-          updateTime,
-        })),
-      };
-    },
-    getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-  });
 }
 
 /** The groups that the uid of a resource names, from the organization down. */

@@ -11,22 +11,31 @@ import { Page } from "../../ui/page.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
 import { Toolbar } from "../../ui/toolbar.tsx";
 import { Pulls } from "./pulls/pulls.tsx";
-import { MIN_LETTERS, tagsQuery, type TagRow } from "./queries.ts";
+import { MIN_LETTERS, type TagRow } from "./queries.ts";
 import { imageTagOf } from "../../lib/attached-tag.ts";
 import { RepoHead } from "./repo-head.tsx";
 import { TagActions } from "./tag-actions.tsx";
+import { TagFilterChips } from "./tag-filter-chips.tsx";
+import { filtersOf } from "./tag-filters.ts";
 import { TagList } from "./tag-list.tsx";
+import { tagsQuery } from "./tags-query.ts";
 
 const route = getRouteApi("/shell/repo");
 
 /** An image: its tags and what can be done with them, and its readme. */
 export function RepoPage() {
-  const { name = "", q, order, part } = route.useSearch();
+  const { name = "", q, order, part, ...search } = route.useSearch();
+  const filters = filtersOf(search);
   const navigate = route.useNavigate();
   const { data: uid } = useSuspenseQuery(repoByPathQuery(name));
   const { data: repo } = useSuspenseQuery(query(getRepo, { uid }));
   const tags = useSuspenseInfiniteQuery(tagsQuery(uid, {})).data.pages[0];
   const [selected, setSelected] = useState<readonly TagRow[]>([]);
+  // What is selected and not shown any longer would be changed unseen.
+  const set = (change: Record<string, string | undefined>): void => {
+    setSelected([]);
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  };
   const shown = part === "readme" || part === "pulls" ? part : "tags";
   const total = tags?.totalCount === undefined ? undefined : Number(tags.totalCount);
   return (
@@ -44,12 +53,20 @@ export function RepoPage() {
               label="Find a tag"
               value={q}
               minLetters={MIN_LETTERS}
-              onSearch={(text) =>
-                void navigate({ search: (before) => ({ ...before, q: text || undefined }), replace: true })
-              }
+              onSearch={(text) => set({ q: text || undefined })}
             />
+            <TagFilterChips filters={filters} onFilter={(change) => set({ ...change })} />
           </Toolbar>
-          <TagList repo={name} repoUid={uid} q={q} order={order} selected={selected} onSelect={setSelected} />
+          <TagList
+            repo={name}
+            repoUid={uid}
+            q={q}
+            order={order}
+            filters={filters}
+            all={total}
+            selected={selected}
+            onSelect={setSelected}
+          />
           <TagActions repo={name} repoUid={uid} selected={selected} onDone={() => setSelected([])} />
         </>
       )}

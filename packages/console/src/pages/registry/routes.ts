@@ -6,12 +6,13 @@ import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
 import { kindRoutes } from "./kinds/routes.ts";
 import { historyQuery, splitName } from "./tag/history.ts";
-import { allGroupsQuery, FLAT, foldersQuery, foundQuery, reposQuery, tagsQuery } from "./queries.ts";
+import { allGroupsQuery, FLAT, foldersQuery, foundQuery, reposQuery } from "./queries.ts";
+import { tagsQuery } from "./tags-query.ts";
 
 // Beside loaderDeps the compiler infers their types only when they stand here.
 const imagesSearch = pick("q", "group", "order", "view");
 const tagSearch = pick("name", "at");
-const repoSearch = pick("name", "q", "order", "part");
+const repoSearch = pick("name", "q", "order", "part", "updated", "status", "hide");
 
 /** `/images`: finds images by a few letters (`q`), or lists those of a group. */
 const imagesRoute = createRoute({
@@ -32,7 +33,7 @@ const imagesRoute = createRoute({
   component: lazyRouteComponent(() => import("./images-page.tsx"), "ImagesPage"),
 });
 
-/** `/repo?name=acme/app`: the tags of a repo; those whose name holds `q`. */
+/** `/repo?name=acme/app`: the tags of a repo; those whose name holds `q` and that fit the filters. */
 const repoRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/repo",

@@ -7,9 +7,12 @@ import { DigestChip } from "../../ui/digest-chip.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { SeverityHead } from "../../ui/severity-strip.tsx";
 import { Time } from "../../ui/time.tsx";
-import { MIN_LETTERS, tagsQuery, type TagRow } from "./queries.ts";
+import { MIN_LETTERS, type TagRow } from "./queries.ts";
+import { LeftOut, leftOutOf } from "./left-out.tsx";
 import styles from "./tag-cells.module.css";
 import { Findings, LastMove, Life, Platforms, AttachedSignature, Size } from "./tag-cells.tsx";
+import { isFiltered, type TagFilters } from "./tag-filters.ts";
+import { tagsQuery } from "./tags-query.ts";
 
 const NEWEST = "update_time desc";
 
@@ -18,19 +21,28 @@ export interface TagListProps {
   repoUid: string;
   q: string | undefined;
   order: string | undefined;
+  filters: TagFilters;
+  /** How many tags there are in all, when it is known. */
+  all: number | undefined;
   selected: readonly TagRow[];
   onSelect: (tags: readonly TagRow[]) => void;
 }
 
 /** The tags of a repo. The rest of each is read when its row is seen. */
-export function TagList({ repo, repoUid, q = "", order = NEWEST, selected, onSelect }: TagListProps) {
+export function TagList({ repo, repoUid, q = "", order = NEWEST, filters, all, selected, onSelect }: TagListProps) {
   const navigate = useNavigate({ from: "/repo" });
-  const list = useSuspenseInfiniteQuery(tagsQuery(repoUid, { q, order }));
+  const list = useSuspenseInfiniteQuery(tagsQuery(repoUid, { q, order, ...filters }));
   const tags = useMemo(() => list.data.pages.flatMap((page) => page.tags), [list.data]);
   const columns = useMemo(() => columnsOf(repo, repoUid), [repo, repoUid]);
   const isSearch = q.length >= MIN_LETTERS;
+  const total = totalOf(list.data.pages, { isSearch, isEnd: !list.hasNextPage });
+  const leftOut = isFiltered(filters) ? leftOutOf(list.data.pages, { isSearch, all, total }) : undefined;
   if (tags.length === 0 && !list.hasNextPage)
-    return isSearch ? (
+    return isFiltered(filters) && leftOut !== 0 ? (
+      <Empty title="No tag fits the filters">
+        <LeftOut tags={leftOut} q={isSearch ? q : ""} isEnd />
+      </Empty>
+    ) : isSearch ? (
       <Empty title={`No tag's name holds “${q}”`} />
     ) : (
       <Empty title="No tags yet" command={`docker push ${window.location.host}/${repo}:1.0`}>
@@ -38,23 +50,36 @@ export function TagList({ repo, repoUid, q = "", order = NEWEST, selected, onSel
       </Empty>
     );
   return (
-    <DataTable
-      label="Tags"
-      rowWord="tag"
-      rows={tags}
-      columns={columns}
-      idOf={({ uid }) => uid}
-      total={isSearch ? undefined : Number(list.data.pages[0]?.totalCount ?? tags.length)}
-      order={order}
-      {...(!isSearch && {
-        onOrder: (wanted: string) => void navigate({ search: (before) => ({ ...before, order: wanted }) }),
-      })}
-      selected={new Set(selected.map(({ uid }) => uid))}
-      onSelect={(ids) => onSelect(tags.filter(({ uid }) => ids.has(uid)))}
-      onMore={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
-      isLoadingMore={list.isFetchingNextPage}
-    />
+    <>
+      {isFiltered(filters) && <LeftOut tags={leftOut} q={isSearch ? q : ""} isEnd={!list.hasNextPage} />}
+      <DataTable
+        label="Tags"
+        rowWord="tag"
+        rows={tags}
+        columns={columns}
+        idOf={({ uid }) => uid}
+        total={total}
+        order={order}
+        {...(!isSearch && {
+          onOrder: (wanted: string) => void navigate({ search: (before) => ({ ...before, order: wanted }) }),
+        })}
+        selected={new Set(selected.map(({ uid }) => uid))}
+        onSelect={(ids) => onSelect(tags.filter(({ uid }) => ids.has(uid)))}
+        onMore={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
+        isLoadingMore={list.isFetchingNextPage}
+      />
+    </>
   );
+}
+
+/** How many tags fit: as the server says, or once all are here. */
+function totalOf(
+  pages: readonly { tags: readonly unknown[]; totalCount?: string | undefined }[],
+  { isSearch, isEnd }: { isSearch: boolean; isEnd: boolean },
+): number | undefined {
+  const counted = pages[0]?.totalCount;
+  if (counted !== undefined) return Number(counted);
+  return isSearch || !isEnd ? undefined : pages.reduce((sum, { tags }) => sum + tags.length, 0);
 }
 
 function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { eventually } from "../../server/test/support/eventually.ts";
+import { openTaggedRepo, type TaggedRepo } from "../../server/test/support/tagged-repo.ts";
+import type { Platform } from "../../server/test/support/platform.ts";
+import { type Console, needs, openConsole } from "./support/console.ts";
+
+const DAY_MS = 86_400_000;
+
+let opened: Console | undefined;
+before(async () => {
+  opened = await openConsole();
+});
+after(() => opened?.close());
+
+/** Has the tag been moved last so many days ago. */
+async function age(platform: Platform, repo: TaggedRepo, name: string, days: number): Promise<void> {
+  const time = platform.clock.nowMs() - days * DAY_MS;
+  await platform.transact(async (tx) => {
+    await tx
+      .updateTable("tags")
+      .set({ update_time: time })
+      .where("parent", "=", repo.uid)
+      .where("name", "=", name)
+      .execute();
+  });
+}
+
+/** Deprecates a tag through the API. */
+async function deprecate(platform: Platform, repo: TaggedRepo, name: string): Promise<void> {
+  await platform.ok("POST", `/registry/v2/tags/${repo.uid}`, { name, digest: repo.digests[0], deprecated: true });
+}
+
+/** Waits until the table has these tags and no others. */
+async function shows(page: Page, ...names: string[]): Promise<void> {
+  const links = page.getByRole("table", { name: "Tags" }).locator("tbody tr td:nth-child(2) a");
+  const wanted = names.toSorted().join(" ");
+  await eventually(async () => (await links.allInnerTexts()).toSorted().join(" ") === wanted);
+}
+
+test("tags are filtered by chips that hold as they are chosen, and what is left out is counted", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const repo = await openTaggedRepo(platform, "chips");
+  const attached = `${repo.digests[0].replace(":", "-")}.sig`;
+  for (const name of ["v1.0", "v2.0", "v2.0-20260102", "v2.0-r3", attached]) await repo.push(name, 0);
+  await age(platform, repo, "v1.0", 20);
+  await deprecate(platform, repo, "v2.0-r3");
+  const page = await signedIn();
+  await page.goto("/repo?name=acme/chips");
+  await shows(page, "v1.0", "v2.0", "v2.0-20260102", "v2.0-r3", attached);
+  const updated = page.getByLabel("Updated", { exact: true });
+  const status = page.getByLabel("Status", { exact: true });
+  const hide = page.getByLabel("Hide", { exact: true });
+
+  await hide.selectOption({ label: "Signatures and attestations" });
+  await shows(page, "v1.0", "v2.0", "v2.0-20260102", "v2.0-r3");
+  await page.getByText("1 tag does not fit the filters.").waitFor();
+  await updated.selectOption({ label: "7 days" });
+  await shows(page, "v2.0", "v2.0-20260102", "v2.0-r3");
+  await page.getByText("2 tags do not fit the filters.").waitFor();
+  await status.selectOption({ label: "Not deprecated" });
+  await shows(page, "v2.0", "v2.0-20260102");
+  await page.waitForURL(/updated=7.*status=current|status=current.*updated=7/);
+  // The address has them: whoever is sent it sees the same.
+  await page.reload();
+  await shows(page, "v2.0", "v2.0-20260102");
+  await page.getByText("3 tags do not fit the filters.").waitFor();
+
+  // A search keeps to the filters, and counts what they leave out of what it finds.
+  await page.getByRole("searchbox", { name: "Find a tag" }).fill("v2");
+  await page.getByText("1 tag whose name holds “v2” does not fit the filters.").waitFor();
+  await shows(page, "v2.0", "v2.0-20260102");
+  await status.selectOption({ label: "Deprecated" });
+  await shows(page, "v2.0-r3");
+  await page.getByText("2 tags whose names hold “v2” do not fit the filters.").waitFor();
+  await hide.selectOption({ label: "Tags with a package epoch" });
+  await page.getByRole("heading", { name: "No tag fits the filters" }).waitFor();
+  await page.getByText("3 tags whose names hold “v2” do not fit the filters.").waitFor();
+  for (const name of ["Hide", "Updated", "Status"])
+    await page.getByRole("button", { name: `Take off the filter ${name}` }).click();
+  await shows(page, "v2.0", "v2.0-20260102", "v2.0-r3");
+  assert.equal(await page.getByText("fit the filters").count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+test("deprecated tags are listed to the last page of them, and a hidden selection is dropped", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const repo = await openTaggedRepo(platform, "pages");
+  const tags = Array.from({ length: 104 }, (_, at) => `old-${String(at).padStart(3, "0")}`);
+  for (const name of tags) await deprecate(platform, repo, name);
+  await repo.push("new", 1);
+  const page = await signedIn();
+  await page.goto("/repo?name=acme/pages");
+  await page.getByRole("row").filter({ hasText: "new" }).getByRole("checkbox").check();
+  await page.getByText("1 selected").waitFor();
+  await page.getByLabel("Status", { exact: true }).selectOption({ label: "Deprecated" });
+  await page.getByText("1 selected").waitFor({ state: "detached" });
+  // More than a page: the first one is not the end, and the one that begins with another tag is.
+  await page.getByText("Tags that do not fit the filters are left out.").waitFor();
+  await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
+  await page.getByText("1 tag does not fit the filters.").waitFor();
+  await page.getByText("104 tags", { exact: true }).waitFor();
+  assert.deepEqual(complaints, []);
+});
