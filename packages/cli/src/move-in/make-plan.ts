@@ -35,9 +35,7 @@ export async function makePlan(planning: Planning): Promise<Plan> {
   const items = [...groups].toSorted().map((group) => groupItem(planning, group));
   let done = 0;
   for (const [name, fault] of sorted) {
-    const why =
-      fault ?? (groups.has(name) ? "a group needs this name, and a group and an image cannot share one" : undefined);
-    if (why !== undefined) items.push({ kind: "repo", source: name, target: "", action: "cannot", why });
+    if (fault !== undefined) items.push({ kind: "repo", source: name, target: "", action: "cannot", why: fault });
     else items.push(...(await repoItems(planning, name)));
     requireFew(items.length);
     planning.note((done += 1), sorted.length);
@@ -99,8 +97,6 @@ function requireFew(count: number): void {
 
 function groupItem({ into, here }: Planning, source: string): PlanItem {
   const target = `${into}/${source}`;
-  if (here.repos.has(target))
-    return { kind: "group", source, target, action: "cannot", why: "an image here has this name" };
   return { kind: "group", source, target, action: here.groups.has(target) ? "same" : "create", why: "" };
 }
 
@@ -109,9 +105,6 @@ async function repoItems(planning: Planning, name: string): Promise<PlanItem[]> 
   const { address, into, here, source, rest } = planning;
   const target = `${into}/${name}`;
   const item = (action: Action, why = ""): PlanItem => ({ kind: "repo", source: name, target, action, why });
-  const blocked = groupsAbove(target).find((above) => here.repos.has(above));
-  if (blocked !== undefined) return [item("cannot", `${blocked} is an image here, and would have to be a group`)];
-  if (here.groups.has(target)) return [item("cannot", "a group here has this name")];
   const repo = here.repos.get(target);
   const other = otherSource(repo, imageAt(address, name));
   if (other !== undefined) return [item("cannot", `follows ${other} already`)];

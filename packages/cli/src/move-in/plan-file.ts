@@ -197,8 +197,9 @@ function faultBetween(items: readonly PlanItem[]): string | undefined {
   const targets = new Set<string>();
   for (const [at, { kind, source, target, action }] of items.entries()) {
     if (action === "cannot" || BY_SOURCE.includes(kind)) continue;
-    if (targets.has(target)) return `items[${at}].target: ${target} is there twice`;
-    targets.add(target);
+    // A group and a repo may share a name.
+    if (targets.has(`${kind} ${target}`)) return `items[${at}].target: ${target} is there twice`;
+    targets.add(`${kind} ${target}`);
     if (kind === "repo") repos.set(source, target);
   }
   for (const [at, { kind, source, target, action }] of items.entries()) {
