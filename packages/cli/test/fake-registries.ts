@@ -20,6 +20,7 @@ export interface HarborProject {
   rules?: object[];
   storage?: number;
   robots?: object[];
+  members?: object[];
   repositories: Record<string, HarborArtifact[]>;
 }
 
@@ -43,8 +44,19 @@ function page(url: URL, res: ServerResponse, all: readonly unknown[]): true {
   return send(res, all.slice((number - 1) * size, number * size));
 }
 
+/** The people and groups of Harbor, by their numbers. */
+export interface HarborPeople {
+  users?: Record<number, object>;
+  usergroups?: Record<number, object>;
+}
+
 /** A fake Harbor in front of the Moorage at `content`. Its API wants a name and a password. */
-export async function startFakeHarbor(t: TestContext, content: string, projects: HarborProject[]): Promise<Front> {
+export async function startFakeHarbor(
+  t: TestContext,
+  content: string,
+  projects: HarborProject[],
+  { users = {}, usergroups = {} }: HarborPeople = {},
+): Promise<Front> {
   const front = await startFront(t, content);
   front.intercept = (req: IncomingMessage, res: ServerResponse) => {
     const url = new URL(req.url ?? "", front.url);
@@ -62,6 +74,12 @@ export async function startFakeHarbor(t: TestContext, content: string, projects:
       const [, id] = /^Level=project,ProjectID=(\d+)$/.exec(url.searchParams.get("q") ?? "") ?? [];
       return page(url, res, projects.find(({ project_id }) => project_id === Number(id))?.robots ?? []);
     }
+    if (parts[0] === "users" || parts[0] === "usergroups") {
+      const found = (parts[0] === "users" ? users : usergroups)[Number(name)];
+      return found === undefined ? send(res, { errors: [] }, 404) : send(res, found);
+    }
+    if (parts[2] === "members")
+      return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.members ?? []);
     if (parts[2] === "immutabletagrules")
       return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.rules ?? []);
     if (parts.length === 2 && project !== undefined) return send(res, project);

@@ -2,11 +2,12 @@
 // Source: Harbor's API description, api/v2.0/swagger.yaml.
 import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
-import { robotOf } from "./harbor-robots.ts";
+import { openMemberReader } from "./harbor-members.ts";
 import { immutablePolicies, quotaPolicy } from "./harbor-policies.ts";
-import { isDigest, isTag, type Source, type SourceRepo, type SourceTag } from "./model.ts";
+import { robotOf } from "./harbor-robots.ts";
+import { isDigest, isTag, type Source, type SourcePolicy, type SourceRepo, type SourceTag } from "./model.ts";
 import { itemsOfNumbered } from "./numbered-pages.ts";
-import { SourceError } from "./source-error.ts";
+import { isOfOne, SourceError } from "./source-error.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -14,11 +15,20 @@ const API = "/api/v2.0";
 const PAGE = 100;
 const PROXY = "is of a project that caches another registry: such projects do not come";
 
-/** `projects`: those that are to come; all that the caller sees without. */
-export function harborSource(client: SourceClient, projects: readonly string[] | undefined): Source {
+/** What of Harbor is read. */
+interface HarborOptions {
+  /** The projects that are to come; all that the caller sees without. */
+  projects?: readonly string[] | undefined;
+  /** The issuer of the people there. */
+  issuer?: string | undefined;
+}
+
+export function harborSource(client: SourceClient, { projects, issuer }: HarborOptions): Source {
+  const projectOf = openProjects(client);
+  const members = openMemberReader(client, issuer);
   return {
     hasHistory: true,
-    leavesBehind: "members, robots of the system, labels, rules of retention, scanners, webhooks, replications",
+    leavesBehind: "robots of the system, labels, rules of retention, scanners, webhooks, replications",
     async *repos() {
       const asked = new Set(projects);
       for await (const project of listOf(client, `${API}/projects`, "name")) {
@@ -29,20 +39,43 @@ export function harborSource(client: SourceClient, projects: readonly string[] |
       const [unknown] = asked;
       if (unknown !== undefined) throw new SourceError(`the source has no project ${unknown} that we see`);
     },
-    async *robots(repos) {
-      for (const { name, id } of await projectsOf(client, repos)) {
-        const query = `q=${encodeURIComponent(`Level=project,ProjectID=${id}`)}&`;
-        for await (const robot of listOf(client, `${API}/robots`, "id", query)) yield robotOf(name, robot, Date.now());
-      }
-    },
+    robots: (repos) =>
+      ofEach(
+        repos,
+        async function* (name) {
+          const query = `q=${encodeURIComponent(`Level=project,ProjectID=${(await projectOf(name)).id}`)}&`;
+          for await (const robot of listOf(client, `${API}/robots`, "id", query))
+            yield robotOf(name, robot, Date.now());
+        },
+        (name, fault) => ({ source: `${name}: robots`, below: name, fault }),
+      ),
+    members: (repos) =>
+      ofEach(
+        repos,
+        async function* (name) {
+          const path = `${API}/projects/${(await projectOf(name)).id}/members`;
+          for await (const member of listOf(client, path, "id")) yield await members.memberOf(name, member);
+        },
+        (name, fault) => ({ kind: "person", source: `${name}: members`, below: name, roles: [], fault }),
+      ),
     async *policies(repos) {
-      for (const { name, id } of await projectsOf(client, repos)) {
-        const below = repos.filter((repo) => repo.startsWith(`${name}/`));
-        for await (const rule of listOf(client, `${API}/projects/${id}/immutabletagrules`, "id"))
-          yield* immutablePolicies(name, rule, below);
-        const query = `reference=project&reference_id=${id}&`;
-        for await (const quota of listOf(client, `${API}/quotas`, "id", query)) yield* quotaPolicy(name, quota);
-      }
+      yield* ofEach(
+        repos,
+        async function* (name) {
+          const path = `${API}/projects/${(await projectOf(name)).id}/immutabletagrules`;
+          const below = repos.filter((repo) => repo.startsWith(`${name}/`));
+          for await (const rule of listOf(client, path, "id")) yield* immutablePolicies(name, rule, below);
+        },
+        (name, fault): SourcePolicy => ({ kind: "policy", source: `${name}: immutable tags`, below: name, fault }),
+      );
+      yield* ofEach(
+        repos,
+        async function* (name) {
+          const query = `reference=project&reference_id=${(await projectOf(name)).id}&`;
+          for await (const quota of listOf(client, `${API}/quotas`, "id", query)) yield* quotaPolicy(name, quota);
+        },
+        (name, fault): SourcePolicy => ({ kind: "quota", source: `${name}: storage quota`, below: name, fault }),
+      );
     },
     async *tags(repo) {
       const cut = repo.indexOf("/");
@@ -54,16 +87,36 @@ export function harborSource(client: SourceClient, projects: readonly string[] |
   };
 }
 
-/** The projects of these repositories, with their numbers. */
-async function projectsOf(client: SourceClient, repos: readonly string[]): Promise<{ name: string; id: number }[]> {
-  const projects: { name: string; id: number }[] = [];
-  for (const name of new Set(repos.map((repo) => repo.slice(0, repo.indexOf("/"))))) {
+/** What a project has; `faultOf`: what stands for it where that cannot be read, which ends nothing else. */
+async function* ofEach<T>(
+  repos: readonly string[],
+  read: (project: string) => AsyncGenerator<T>,
+  faultOf: (project: string, why: string) => T,
+): AsyncGenerator<T> {
+  for (const project of new Set(repos.map((repo) => repo.slice(0, repo.indexOf("/"))))) {
+    try {
+      yield* read(project);
+    } catch (error) {
+      if (!isOfOne(error)) throw error;
+      yield faultOf(project, error.message);
+    }
+  }
+}
+
+/** Asks for each project once. */
+function openProjects(client: SourceClient): (name: string) => Promise<{ id: number }> {
+  const read = async (name: string): Promise<{ id: number }> => {
     const project = await client.json(`${API}/projects/${encodeURIComponent(name)}`);
     const id = isObject(project) ? Number(project["project_id"]) : Number.NaN;
     if (!Number.isSafeInteger(id)) throw new SourceError(`the source says no number of the project ${name}`);
-    projects.push({ name, id });
-  }
-  return projects;
+    return { id };
+  };
+  const asked = new Map<string, Promise<{ id: number }>>();
+  return (name) => {
+    const found = asked.get(name) ?? read(name);
+    asked.set(name, found);
+    return found;
+  };
 }
 
 async function* reposOf(client: SourceClient, project: string, isProxy: boolean): AsyncGenerator<SourceRepo> {

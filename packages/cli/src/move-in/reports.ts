@@ -17,6 +17,9 @@ const PLURALS: Readonly<Record<ItemKind, string>> = {
   repo: "repos",
   tag: "tags",
   robot: "robots",
+  binding: "bindings",
+  invite: "invites",
+  mapping: "mappings",
   policy: "policies",
   quota: "quotas",
 };
