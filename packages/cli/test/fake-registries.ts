@@ -21,6 +21,8 @@ export interface HarborProject {
   storage?: number;
   robots?: object[];
   members?: object[];
+  /** Its rules of retention, of which the number is that of the project. */
+  retention?: object;
   repositories: Record<string, HarborArtifact[]>;
 }
 
@@ -78,11 +80,16 @@ export async function startFakeHarbor(
       const found = (parts[0] === "users" ? users : usergroups)[Number(name)];
       return found === undefined ? send(res, { errors: [] }, 404) : send(res, found);
     }
+    if (parts[0] === "retentions")
+      return send(res, projects.find(({ project_id }) => project_id === Number(name))?.retention ?? {});
     if (parts[2] === "members")
       return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.members ?? []);
     if (parts[2] === "immutabletagrules")
       return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.rules ?? []);
-    if (parts.length === 2 && project !== undefined) return send(res, project);
+    if (parts.length === 2 && project !== undefined) {
+      const metadata = project.retention && { retention_id: String(project.project_id) };
+      return send(res, { name, project_id: project.project_id, ...(metadata && { metadata }) });
+    }
     if (parts.length === 1)
       return page(
         url,

@@ -187,7 +187,7 @@ test("a group there needs one identity provider here that says groups", async (t
   };
   assert.deepEqual(await planned(), [
     "cannot",
-    "needs an identity provider with a claim of groups, here or above: you see none",
+    "needs an identity provider with a groups claim, here or above: you see none",
   ]);
   await add("one", ISSUER);
   await add("two", "https://other.example.com");

@@ -3,7 +3,8 @@
 import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
 import { openMemberReader } from "./harbor-members.ts";
-import { immutablePolicies, quotaPolicy } from "./harbor-policies.ts";
+import { expressionsOf, immutablePolicies, quotaPolicy } from "./harbor-policies.ts";
+import { retentionPolicies } from "./harbor-retention.ts";
 import { robotOf } from "./harbor-robots.ts";
 import { isDigest, isTag, type Source, type SourcePolicy, type SourceRepo, type SourceTag } from "./model.ts";
 import { itemsOfNumbered } from "./numbered-pages.ts";
@@ -26,9 +27,11 @@ interface HarborOptions {
 export function harborSource(client: SourceClient, { projects, issuer }: HarborOptions): Source {
   const projectOf = openProjects(client);
   const members = openMemberReader(client, issuer);
+  // Repositories with images of several tags, as far as their tags were listed.
+  const shared = new Set<string>();
   return {
     hasHistory: true,
-    leavesBehind: "robots of the system, labels, rules of retention, scanners, webhooks, replications",
+    leavesBehind: "robots of the system, labels, scanners, webhooks, replications",
     async *repos() {
       const asked = new Set(projects);
       for await (const project of listOf(client, `${API}/projects`, "name")) {
@@ -59,14 +62,30 @@ export function harborSource(client: SourceClient, { projects, issuer }: HarborO
         (name, fault) => ({ kind: "person", source: `${name}: members`, below: name, roles: [], fault }),
       ),
     async *policies(repos) {
+      const immutable = new Map<string, ReadonlyMap<string, readonly string[]> | undefined>();
       yield* ofEach(
         repos,
         async function* (name) {
           const path = `${API}/projects/${(await projectOf(name)).id}/immutabletagrules`;
-          const below = repos.filter((repo) => repo.startsWith(`${name}/`));
-          for await (const rule of listOf(client, path, "id")) yield* immutablePolicies(name, rule, below);
+          const below = reposBelow(name, repos);
+          const found: SourcePolicy[] = [];
+          for await (const rule of listOf(client, path, "id")) found.push(...immutablePolicies(name, rule, below));
+          immutable.set(name, expressionsOf(found));
+          yield* found;
         },
         (name, fault): SourcePolicy => ({ kind: "policy", source: `${name}: immutable tags`, below: name, fault }),
+      );
+      yield* ofEach(
+        repos,
+        async function* (name) {
+          const { retention } = await projectOf(name);
+          if (retention === undefined) return;
+          const policy = await client.json(`${API}/retentions/${retention}`);
+          if (!isObject(policy)) throw new SourceError("the source has no rules of retention where it says so");
+          const of = { name, repos: reposBelow(name, repos), immutable: immutable.get(name) };
+          yield* retentionPolicies({ ...of, hasSharedImages: (repo) => shared.has(repo) }, policy);
+        },
+        (name, fault): SourcePolicy => ({ kind: "retention", source: `${name}: retention`, below: name, fault }),
       );
       yield* ofEach(
         repos,
@@ -82,7 +101,10 @@ export function harborSource(client: SourceClient, { projects, issuer }: HarborO
       // Harbor wants the slashes of a repository's name encoded twice.
       const name = encodeURIComponent(encodeURIComponent(repo.slice(cut + 1)));
       const path = `${API}/projects/${encodeURIComponent(repo.slice(0, cut))}/repositories/${name}/artifacts`;
-      for await (const artifact of listOf(client, path, "digest", "with_tag=true&")) yield* tagsOf(artifact);
+      for await (const artifact of listOf(client, path, "digest", "with_tag=true&")) {
+        if (isList(artifact["tags"]) && artifact["tags"].length > 1) shared.add(repo);
+        yield* tagsOf(artifact);
+      }
     },
   };
 }
@@ -103,15 +125,28 @@ async function* ofEach<T>(
   }
 }
 
+function reposBelow(project: string, repos: readonly string[]): string[] {
+  return repos.filter((repo) => repo.startsWith(`${project}/`));
+}
+
+/** What a project is known by in other lists. */
+interface Project {
+  id: number;
+  /** The number of its rules of retention. */
+  retention: string | undefined;
+}
+
 /** Asks for each project once. */
-function openProjects(client: SourceClient): (name: string) => Promise<{ id: number }> {
-  const read = async (name: string): Promise<{ id: number }> => {
+function openProjects(client: SourceClient): (name: string) => Promise<Project> {
+  const read = async (name: string): Promise<Project> => {
     const project = await client.json(`${API}/projects/${encodeURIComponent(name)}`);
-    const id = isObject(project) ? Number(project["project_id"]) : Number.NaN;
+    const { project_id, metadata } = isObject(project) ? project : {};
+    const id = Number(project_id);
     if (!Number.isSafeInteger(id)) throw new SourceError(`the source says no number of the project ${name}`);
-    return { id };
+    const retention = String((isObject(metadata) ? metadata["retention_id"] : undefined) ?? "");
+    return { id, retention: /^\d{1,18}$/.test(retention) && Number(retention) > 0 ? retention : undefined };
   };
-  const asked = new Map<string, Promise<{ id: number }>>();
+  const asked = new Map<string, Promise<Project>>();
   return (name) => {
     const found = asked.get(name) ?? read(name);
     asked.set(name, found);

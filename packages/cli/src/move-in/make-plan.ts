@@ -7,6 +7,7 @@ import type { ContentSizes } from "./content-sizes.ts";
 import { type Here, lastReason, type RepoHere, tagsHere } from "./here.ts";
 import type { Source, SourceMove, SourceTag } from "./model.ts";
 import { inParallel } from "./parallel.ts";
+import { MAX_WHY } from "./plan-item.ts";
 import { memberItems } from "./plan-members.ts";
 import { type Action, faultOfName, FORM, groupsAbove, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
 import { isOfOne } from "./source-error.ts";
@@ -78,14 +79,16 @@ async function* robotItems({ source, into }: Planning, repos: readonly string[])
 
 /** The rules there, as what they would be here. Whether they are here already is seen when they are applied. */
 async function* policyItems({ source, into }: Planning, repos: readonly string[]): AsyncGenerator<PlanItem> {
-  for await (const { kind, source: name, below, fault, immutable, bytes } of source.policies?.(repos) ?? []) {
+  for await (const policy of source.policies?.(repos) ?? []) {
+    const { kind, source: name, below, fault, immutable, rules, notes = [], bytes } = policy;
     const item = { kind, source: name, target: `${into}/${below}` };
     if (fault !== undefined) yield { ...item, target: "", action: "cannot", why: fault };
     else
       yield {
         ...item,
         action: "create",
-        why: "with --policies",
+        why: ["with --policies", ...notes].join("; ").slice(0, MAX_WHY),
+        ...(rules !== undefined && { rules }),
         ...(immutable !== undefined && { immutable }),
         ...(bytes !== undefined && { bytes }),
       };

@@ -1,4 +1,5 @@
 // What a registry that moves in has, whatever its kind.
+import type { RetentionRule } from "./retention.ts";
 
 /** A repository there. */
 export interface SourceRepo {
@@ -28,13 +29,16 @@ export interface SourceTag {
 
 /** A rule there, as what it would be here. */
 export interface SourcePolicy {
-  kind: "policy" | "quota";
+  kind: "policy" | "retention" | "quota";
   /** What it is there, for people. */
   source: string;
   /** The repository that it is for, of a quota the project. */
   below: string;
   /** Of a policy: an expression of RE2 for tags that never point to anything else. */
   immutable?: string;
+  /** Of rules of retention: those here, and in words where they keep more. */
+  rules?: RetentionRule[];
+  notes?: readonly string[];
   /** Of a quota. */
   bytes?: number;
   /** Why it cannot come. */

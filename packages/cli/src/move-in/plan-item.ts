@@ -13,11 +13,14 @@ import {
   type PlanMove,
 } from "./plan.ts";
 
+import type { RetentionRule } from "./retention.ts";
+
 /** Says what is wrong with an item, after where it is. */
 export type Fail = (what: string) => never;
 
 const MAX_MOVES = 100_000;
 const MAX_PATTERN = 2_048;
+const MAX_RULES = 64;
 const MAX_EMAIL = 254;
 const MAX_EXTERNAL_GROUP = 256;
 export const MAX_WHY = 2_000;
@@ -32,6 +35,7 @@ const FIELDS_OF: Readonly<Record<ItemKind, readonly string[]>> = {
   invite: ["role", "email"],
   mapping: ["role", "provider", "externalGroup"],
   policy: ["immutable"],
+  retention: ["rules"],
   quota: ["bytes"],
 };
 const FIELDS = new Set([...COMMON, ...Object.values(FIELDS_OF).flat()]);
@@ -77,6 +81,8 @@ function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): 
     }
     case "policy":
       return { immutable: textOf("immutable", MAX_PATTERN, { immutable }, fail) };
+    case "retention":
+      return { rules: rulesOf(value["rules"], fail) };
     case "quota":
       if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes <= 0)
         return fail(".bytes: must be a whole number from 1");
@@ -98,6 +104,24 @@ function textOf(name: string, most: number, { [name]: value }: Record<string, un
 
 function uidIn(name: string, { [name]: value }: Record<string, unknown>, fail: Fail): string {
   return typeof value === "string" && isUid(value) ? value : fail(`.${name}: must be a uid`);
+}
+
+/** The server checks what the rules say; this checks that they are rules, and say nothing else. */
+function rulesOf(value: unknown, fail: Fail): RetentionRule[] {
+  if (!isList(value) || value.length === 0 || value.length > MAX_RULES)
+    return fail(`.rules: must be a list of 1 to ${MAX_RULES}`);
+  return value.map((each, at) => {
+    const rule = isObject(each) ? each : fail(`.rules[${at}]: must be an object`);
+    const wrong = Object.entries(rule).find(([name, field]) => !isRuleField(name, field));
+    if (wrong !== undefined) fail(`.rules[${at}].${wrong[0].slice(0, 100)}: is not what rules have`);
+    return { tagPattern: "", ...rule };
+  });
+}
+
+function isRuleField(name: string, value: unknown): boolean {
+  if (name === "tagPattern") return typeof value === "string" && value.length <= MAX_PATTERN;
+  if (name === "keepFor" || name === "keepPulledFor") return typeof value === "string" && /^\d{1,10}s$/.test(value);
+  return (name === "keepLast" || name === "keepLastPulled") && Number.isSafeInteger(value) && Number(value) > 0;
 }
 
 function isTime(text: string): boolean {

@@ -1,12 +1,32 @@
 // A plan: what would come from a registry, and as what.
 import type { JsonObject } from "../api/rest.ts";
 import type { MemberRole } from "./model.ts";
+import type { RetentionRule } from "./retention.ts";
 
 /** What an item makes here. */
-export const ITEM_KINDS = ["group", "repo", "tag", "robot", "binding", "invite", "mapping", "policy", "quota"] as const;
+export const ITEM_KINDS = [
+  "group",
+  "repo",
+  "tag",
+  "robot",
+  "binding",
+  "invite",
+  "mapping",
+  "policy",
+  "retention",
+  "quota",
+] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 /** Kinds whose items are known by what they are there: several of them may have one place here. */
-export const KNOWN_BY_SOURCE: readonly ItemKind[] = ["robot", "binding", "invite", "mapping", "policy", "quota"];
+export const KNOWN_BY_SOURCE: readonly ItemKind[] = [
+  "robot",
+  "binding",
+  "invite",
+  "mapping",
+  "policy",
+  "retention",
+  "quota",
+];
 /** What is to be done: make it, change it, nothing since it is so, nothing since it cannot be. */
 export const ACTIONS = ["create", "update", "same", "cannot"] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -43,6 +63,8 @@ export interface PlanItem {
   externalGroup?: string;
   /** Of a policy: which tags never point to anything else, in RE2. */
   immutable?: string;
+  /** Of retention: the rules of the image. */
+  rules?: RetentionRule[];
   /** Of a quota: its limit. */
   bytes?: number;
   /** Of a tag: since when, where the registry says so. */

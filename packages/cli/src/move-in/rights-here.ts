@@ -82,7 +82,7 @@ export function openRights(rest: RestClient): RightsHere {
       const of = issuer === undefined ? "" : ` of ${issuer}`;
       const [only, second] = fit;
       if (only === undefined)
-        return { fault: `needs an identity provider${of} with a claim of groups, here or above: you see none` };
+        return { fault: `needs an identity provider${of} with a groups claim, here or above: you see none` };
       if (second !== undefined)
         return { fault: `${fit.length} identity providers${of} here have groups: map it by hand` };
       return { uid: textIn(only, "uid") };
