@@ -108,11 +108,15 @@ export async function startFakeHarbor(
   return front;
 }
 
-/** A fake Quay in front of the Moorage at `content`. Its API wants a token; a page has two tags. */
+/**
+ * A fake Quay in front of the Moorage at `content`. Its API wants a token; a page has two tags. `policies`: by the
+ * paths of their lists below the API.
+ */
 export async function startFakeQuay(
   t: TestContext,
   content: string,
   repositories: Record<string, QuayTag[]>,
+  policies: Record<string, unknown> = {},
 ): Promise<Front> {
   const front = await startFront(t, content);
   front.intercept = (req: IncomingMessage, res: ServerResponse) => {
@@ -127,6 +131,9 @@ export async function startFakeQuay(
       const found = { namespace, name: name.slice(namespace.length + 1), kind: "image" };
       return send(res, { repositories: [found], ...(at + 1 < names.length && { next_page: String(at + 1) }) });
     }
+    const path = url.pathname.slice("/api/v1/".length);
+    if (!path.endsWith("/tag/"))
+      return path in policies ? send(res, { policies: policies[path] }) : send(res, { message: "not found" }, 404);
     const [, name = ""] = /^\/api\/v1\/repository\/(.+)\/tag\/$/.exec(url.pathname) ?? [];
     const number = Number(url.searchParams.get("page"));
     const tags = repositories[name] ?? [];

@@ -1,10 +1,10 @@
-// Rules of retention move in with --policies, and what they would delete is said before. Harbor is a fake, see
-// fake-registries.ts.
+// Rules of retention move in with --policies, and what they would delete is said before. Harbor and Quay are
+// fakes, see fake-registries.ts.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { type HarborProject, startFakeHarbor } from "./fake-registries.ts";
+import { type HarborProject, startFakeHarbor, startFakeQuay } from "./fake-registries.ts";
 import { BUILD, openStage } from "./tasks-stage.ts";
 
 interface Item {
@@ -218,4 +218,97 @@ test("what of Harbor's retention cannot be said here is named, and nothing is de
       "p9: retention cannot: has no list of rules",
     ],
   );
+});
+
+test("Quay's policies of pruning and of immutable tags come with --policies", async (t) => {
+  const there = await openStage(t);
+  const here = await openStage(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
+  writeFileSync(join(here.folder, "password"), (await there.ok("token")).trim());
+  await there.push("acme/app:v1", 1);
+  await there.push("acme/app:v2", 2);
+  await here.ok("groups", "create", "acme/old");
+  const start = (text: string): number => Date.parse(text) / 1000;
+  const count = (value: unknown, fields: object = {}): object => ({ method: "number_of_tags", value, ...fields });
+  const age = (value: unknown, fields: object = {}): object => ({ method: "creation_date", value, ...fields });
+  const { url } = await startFakeQuay(
+    t,
+    there.url,
+    {
+      "acme/app": [
+        { name: "v1", start_ts: start("2024-01-01T00:00:00Z"), manifest_digest: BUILD[1] },
+        { name: "v2", start_ts: start("2024-02-01T00:00:00Z"), manifest_digest: BUILD[2] },
+      ],
+      "acme/fixed": [],
+      "acme/odd": [],
+    },
+    {
+      "organization/acme/autoprunepolicy/": [age("4w")],
+      "organization/acme/immutabilitypolicy/": [{ tagPattern: "release-.*", tagPatternMatches: true }],
+      "repository/acme/app/autoprunepolicy/": [
+        count(1, { tagPattern: "^v", tagPatternMatches: true }),
+        count(3, { tagPattern: "^v", tagPatternMatches: null }),
+        age("36h", { tagPattern: "dev", tagPatternMatches: false }),
+      ],
+      "repository/acme/fixed/immutabilitypolicy/": [{ tagPattern: "v.*", tagPatternMatches: false }],
+      "repository/acme/odd/autoprunepolicy/": [
+        count("1"),
+        count(-1),
+        age("7 days"),
+        age(7),
+        count(1, { tagPattern: "(?=v)" }),
+        count(1, { tagPattern: "a)|(b" }),
+        count(1, { tagPattern: 7 }),
+        { method: "by_mood" },
+        7,
+      ],
+      "repository/acme/odd/immutabilitypolicy/": "all",
+    },
+  );
+  const command = ["import-from", "quay", url, "--into", "acme/old"];
+  const read = ["--username", "$oauthtoken", "--password-file", "password", "--namespace", "acme"];
+  await here.ok(...command, "--plan", "plan.json", ...read);
+  const { items } = JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as { items: Item[] };
+  const found = items.filter(({ kind }) => kind === "policy" || kind === "retention");
+  const rules = [
+    { tagPattern: "sha256-.*", keepFor: ALWAYS },
+    { tagPattern: "release-.*", keepFor: ALWAYS },
+    { tagPattern: ".*(?:^v).*", keepLast: 1 },
+    { tagPattern: "", keepFor: "2419200s" },
+  ];
+  assert.deepEqual(found.find(({ source }) => source === "acme/app: pruning")?.rules, rules);
+  const none = "its pattern has no equivalent here";
+  assert.deepEqual(
+    found.map(({ source, action, why }) => `${source} ${action}: ${why}`),
+    [
+      "acme/app: immutable tags, of the organization, policy 1 create: with --policies",
+      `acme/app: pruning, policy 3 cannot: ${none}`,
+      "acme/app: pruning create: with --policies; of a tag that several policies match the first alone decides",
+      `acme/fixed: immutable tags, policy 1 cannot: ${none}`,
+      "acme/fixed: immutable tags, of the organization, policy 1 create: with --policies",
+      "acme/fixed: pruning cannot: excepts immutable tags there, and not all policies of those can come: nothing is deleted here",
+      "acme/odd: immutable tags cannot: the source has no list of its immutabilitypolicy",
+      "acme/odd: immutable tags, of the organization, policy 1 create: with --policies",
+      "acme/odd: pruning, policy 1 cannot: its number is none",
+      "acme/odd: pruning, policy 2 cannot: its number is none",
+      "acme/odd: pruning, policy 3 cannot: its time is none",
+      "acme/odd: pruning, policy 4 cannot: its time is none",
+      `acme/odd: pruning, policy 5 cannot: ${none}`,
+      `acme/odd: pruning, policy 6 cannot: ${none}`,
+      `acme/odd: pruning, policy 7 cannot: ${none}`,
+      "acme/odd: pruning, policy 8 cannot: its method is not known here",
+      "acme/odd: pruning, policy 9 cannot: its method is not known here",
+      "acme/odd: pruning cannot: excepts immutable tags there, and not all policies of those can come: nothing is deleted here",
+    ],
+  );
+  const pull = ["--pull-username", "robot", "--pull-password-file", "password"];
+  const apply = [...command, "--apply", "plan.json", ...pull, "--history", "--policies"];
+  const { retention, failed } = await here.json<Result>(...apply);
+  assert.deepEqual(failed, []);
+  assert.deepEqual(
+    retention?.map(({ name, why }) => [name, why]),
+    [["acme/app: pruning", "the next collection deletes 1 tag as of now: v1"]],
+  );
+  const again = await here.json<Result>(...apply);
+  assert.equal(again.counts.find(({ kind }) => kind === "retention")?.["same"], 1);
+  assert.equal(again.counts.find(({ kind }) => kind === "policy")?.["same"], 3);
 });

@@ -72,7 +72,7 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
     throw new UsageFailure("--history: goes with --apply; a plan has the history where the source says it");
   if (apply === undefined && flags.policies === true)
     throw new UsageFailure("--policies: goes with --apply; a plan has the rules that are read");
-  if (kind !== "harbor" && flags.policies === true) throw new UsageFailure(`--policies: rules of ${kind} are not read`);
+  if (!hasNamespaces && flags.policies === true) throw new UsageFailure(`--policies: rules of ${kind} are not read`);
   if (apply === undefined && flags.secrets !== undefined)
     throw new UsageFailure("--secrets: goes with --apply; a plan has no secrets");
   if (kind !== "harbor" && flags.secrets !== undefined)

@@ -4,7 +4,7 @@ import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { Glob } from "./globs.ts";
 import { parseGlobOrAll, selectorsOf } from "./harbor-policies.ts";
 import type { SourcePolicy } from "./model.ts";
-import { type Keeps, retentionOfKeeping } from "./retention.ts";
+import { type Keeps, MAX_RULES, retentionOfKeeping } from "./retention.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -25,8 +25,7 @@ interface Rule {
   keeps: Keeps;
 }
 
-const MAX_RULES = 32;
-const MAX_RULES_HERE = 64;
+const MAX_RULES_THERE = 32;
 const MAX_NUMBER = 1e9;
 const NUMBERED: Readonly<Record<string, (count: number) => Keeps>> = {
   latestPushedK: (last) => ({ last }),
@@ -47,7 +46,7 @@ export function* retentionPolicies(project: ProjectTags, policy: Fields): Genera
   if (!isList(listed)) return yield cannot("has no list of rules");
   const enabled = listed.filter((rule) => !isObject(rule) || rule["disabled"] !== true);
   if (enabled.length === 0) return;
-  if (enabled.length > MAX_RULES) return yield cannot(`has more than ${MAX_RULES} rules`);
+  if (enabled.length > MAX_RULES_THERE) return yield cannot(`has more than ${MAX_RULES_THERE} rules`);
   if (algorithm !== "or") return yield cannot("its rules are not joined by or");
   if (isRunByHand(policy)) return yield cannot("is run by hand alone there");
   if (project.immutable === undefined)
@@ -70,8 +69,8 @@ export function* retentionPolicies(project: ProjectTags, policy: Fields): Genera
         ...item,
         fault: "has images with several tags, all of which Harbor keeps or none: nothing is deleted here",
       };
-    else if (here.length > MAX_RULES_HERE)
-      yield { ...item, fault: `would need more than ${MAX_RULES_HERE} rules: nothing is deleted here` };
+    else if (here.length > MAX_RULES)
+      yield { ...item, fault: `would need more than ${MAX_RULES} rules: nothing is deleted here` };
     else yield { ...item, rules: here, notes };
   }
 }

@@ -13,14 +13,13 @@ import {
   type PlanMove,
 } from "./plan.ts";
 
-import type { RetentionRule } from "./retention.ts";
+import { MAX_RULES, type RetentionRule } from "./retention.ts";
 
 /** Says what is wrong with an item, after where it is. */
 export type Fail = (what: string) => never;
 
 const MAX_MOVES = 100_000;
 const MAX_PATTERN = 2_048;
-const MAX_RULES = 64;
 const MAX_EMAIL = 254;
 const MAX_EXTERNAL_GROUP = 256;
 export const MAX_WHY = 2_000;

@@ -32,6 +32,8 @@ export interface Retention {
   notes: string[];
 }
 
+/** The most rules that a repo has. */
+export const MAX_RULES = 64;
 const DAY_S = 86_400;
 /** Stands for "always", which a rule cannot say: a hundred years. */
 const FOREVER_S = 100 * 365 * DAY_S;
@@ -39,6 +41,14 @@ const MAX_LAST = 2_147_483_647;
 const MAX_LAST_PULLED = 10_000;
 /** What refers to images by a tag stays as long as retention does not know whose it is. */
 const REFERRERS = String.raw`sha256-.*`;
+
+/**
+ * The rules that come before others: what refers to images stays, and so do immutable tags, of which these are the
+ * expressions.
+ */
+export function rulesBefore(immutable: readonly string[]): RetentionRule[] {
+  return [keepingAll(REFERRERS), ...immutable.map(keepingAll)];
+}
 
 /** A rule that keeps all tags that the expression matches. */
 function keepingAll(tagPattern: string): RetentionRule {
@@ -73,8 +83,8 @@ function ruleOf(tagPattern: string, keeps: Keeps): RetentionRule | undefined {
 }
 
 /**
- * The rules for a registry that keeps a tag when any of its rules does, and deletes all others. `immutable`: expressions
- * of tags that it does not delete.
+ * The rules for a registry that keeps a tag when any of its rules does, and deletes all others. `immutable`: the
+ * expressions of tags that it does not delete.
  */
 export function retentionOfKeeping(
   parts: readonly { glob: Glob; keeps: Keeps }[],
@@ -90,7 +100,7 @@ export function retentionOfKeeping(
   const width = ({ glob }: { glob: Glob }): number => all.filter((other) => isCovered(other.glob, glob)).length;
   const sorted = all.toSorted((one, other) => width(one) - width(other));
   const notes = new Set<string>();
-  const rules = [keepingAll(REFERRERS), ...immutable.map(keepingAll)];
+  const rules = rulesBefore(immutable);
   for (const [at, { glob, keeps }] of sorted.entries()) {
     // Tags of earlier rules do not come to this one; those of later ones may.
     const later = sorted.slice(at + 1).filter((other) => !isApart(glob, other.glob));
