@@ -20,6 +20,9 @@ export interface HarborProject {
   rules?: object[];
   storage?: number;
   robots?: object[];
+  members?: object[];
+  /** Its rules of retention, of which the number is that of the project. */
+  retention?: object;
   repositories: Record<string, HarborArtifact[]>;
 }
 
@@ -43,8 +46,19 @@ function page(url: URL, res: ServerResponse, all: readonly unknown[]): true {
   return send(res, all.slice((number - 1) * size, number * size));
 }
 
+/** The people and groups of Harbor, by their numbers. */
+export interface HarborPeople {
+  users?: Record<number, object>;
+  usergroups?: Record<number, object>;
+}
+
 /** A fake Harbor in front of the Moorage at `content`. Its API wants a name and a password. */
-export async function startFakeHarbor(t: TestContext, content: string, projects: HarborProject[]): Promise<Front> {
+export async function startFakeHarbor(
+  t: TestContext,
+  content: string,
+  projects: HarborProject[],
+  { users = {}, usergroups = {} }: HarborPeople = {},
+): Promise<Front> {
   const front = await startFront(t, content);
   front.intercept = (req: IncomingMessage, res: ServerResponse) => {
     const url = new URL(req.url ?? "", front.url);
@@ -62,9 +76,20 @@ export async function startFakeHarbor(t: TestContext, content: string, projects:
       const [, id] = /^Level=project,ProjectID=(\d+)$/.exec(url.searchParams.get("q") ?? "") ?? [];
       return page(url, res, projects.find(({ project_id }) => project_id === Number(id))?.robots ?? []);
     }
+    if (parts[0] === "users" || parts[0] === "usergroups") {
+      const found = (parts[0] === "users" ? users : usergroups)[Number(name)];
+      return found === undefined ? send(res, { errors: [] }, 404) : send(res, found);
+    }
+    if (parts[0] === "retentions")
+      return send(res, projects.find(({ project_id }) => project_id === Number(name))?.retention ?? {});
+    if (parts[2] === "members")
+      return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.members ?? []);
     if (parts[2] === "immutabletagrules")
       return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.rules ?? []);
-    if (parts.length === 2 && project !== undefined) return send(res, project);
+    if (parts.length === 2 && project !== undefined) {
+      const metadata = project.retention && { retention_id: String(project.project_id) };
+      return send(res, { name, project_id: project.project_id, ...(metadata && { metadata }) });
+    }
     if (parts.length === 1)
       return page(
         url,
@@ -83,11 +108,15 @@ export async function startFakeHarbor(t: TestContext, content: string, projects:
   return front;
 }
 
-/** A fake Quay in front of the Moorage at `content`. Its API wants a token; a page has two tags. */
+/**
+ * A fake Quay in front of the Moorage at `content`. Its API wants a token; a page has two tags. `policies`: by the
+ * paths of their lists below the API.
+ */
 export async function startFakeQuay(
   t: TestContext,
   content: string,
   repositories: Record<string, QuayTag[]>,
+  policies: Record<string, unknown> = {},
 ): Promise<Front> {
   const front = await startFront(t, content);
   front.intercept = (req: IncomingMessage, res: ServerResponse) => {
@@ -102,6 +131,9 @@ export async function startFakeQuay(
       const found = { namespace, name: name.slice(namespace.length + 1), kind: "image" };
       return send(res, { repositories: [found], ...(at + 1 < names.length && { next_page: String(at + 1) }) });
     }
+    const path = url.pathname.slice("/api/v1/".length);
+    if (!path.endsWith("/tag/"))
+      return path in policies ? send(res, { policies: policies[path] }) : send(res, { message: "not found" }, 404);
     const [, name = ""] = /^\/api\/v1\/repository\/(.+)\/tag\/$/.exec(url.pathname) ?? [];
     const number = Number(url.searchParams.get("page"));
     const tags = repositories[name] ?? [];

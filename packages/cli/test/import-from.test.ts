@@ -112,3 +112,17 @@ test("a registry moves in: planned, applied, applied again, finished", async (t)
   await there.server.child.kill("SIGKILL");
   assert.match(await here.ok("images", "inspect", "acme/old/acme/app:2.0", "-o", "json"), new RegExp(BUILD[2]));
 });
+
+test("an image and a group there that share a name come both, as they may here", async (t) => {
+  const { there, plan, apply, digestOf } = await openMove(t);
+  await there.push("acme/team:1.0", 1);
+  await there.push("acme/team/app:1.0", 2);
+  assert.deepEqual(
+    (await plan()).filter(({ action }) => action === "cannot"),
+    [],
+  );
+  assert.equal((await apply())[0], 0);
+  assert.equal(await digestOf("acme/old/acme/team:1.0"), BUILD[1]);
+  assert.equal(await digestOf("acme/old/acme/team/app:1.0"), BUILD[2]);
+  assert.deepEqual([...new Set((await plan()).map(({ action }) => action))], ["same"]);
+});

@@ -1,6 +1,7 @@
 // Applies a plan: groups, repos, histories, then content; the same again goes on where it was.
 import { textIn } from "../api/json-fields.ts";
 import { moveFolderRepo } from "./apply-folder.ts";
+import { applyMembers } from "./apply-members.ts";
 import { applyPolicies } from "./apply-policies.ts";
 import { applyRobots } from "./apply-robots.ts";
 import { applyGroups, applyRepo } from "./apply-repos.ts";
@@ -16,7 +17,7 @@ type Note = (done: number, total: number) => void;
 /** What comes on request. */
 interface Wanted {
   policies: boolean;
-  /** Where new passwords of robots go; without it robots are left. */
+  /** Where new passwords of robots and codes of invites go; without it both are left. */
   secrets: SecretsFile | undefined;
 }
 
@@ -30,6 +31,7 @@ export async function applyPlan(applying: Applying, { policies, secrets }: Wante
   note(done, repos.length);
   for await (const _ of inParallel(repos, (repo) => moveRepo(applying, repo))) note((done += 1), repos.length);
   await applyRobots(applying, secrets);
+  await applyMembers(applying, secrets);
   await applyPolicies(applying, policies);
 }
 

@@ -3,14 +3,18 @@ import { numberIn, objectIn, textIn, textsIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { ApiFailure } from "../api/failure.ts";
 import { type Applying, forItem } from "./apply-context.ts";
+import { applyRetention } from "./apply-retention.ts";
 import type { PlanItem } from "./plan.ts";
+
+const KINDS: readonly string[] = ["policy", "retention", "quota"];
 
 /** Sets what the plan has of policies and quotas. Without `wanted`, they are left, and the results say so. */
 export async function applyPolicies(applying: Applying, wanted: boolean): Promise<void> {
   const { plan, results } = applying;
   for (const item of plan.items) {
-    if (item.action === "cannot" || (item.kind !== "policy" && item.kind !== "quota")) continue;
-    if (!wanted) results.add(item, "left", "comes with --policies");
+    if (item.action === "cannot" || !KINDS.includes(item.kind)) continue;
+    if (item.kind === "retention") await forItem(results, item, () => applyRetention(applying, item, wanted));
+    else if (!wanted) results.add(item, "left", "comes with --policies");
     else if (item.kind === "policy") await forItem(results, item, () => applyImmutable(applying, item));
     else await forItem(results, item, () => applyQuota(applying, item));
   }

@@ -38,7 +38,7 @@ async function applyRobot(
   const query = { name, "uidp.children_of": group, page_size: 1 };
   if (objectsIn(await rest.call("GET", "/iam/v2/identities", { query }), "identities").length > 0)
     return results.add(item, "same");
-  const role = item.role ?? "registry.pull";
+  const role = item.role === "registry.push" ? item.role : "registry.pull";
   const { issuer, noun, maxDays } = TOKENS[role];
   const nowMs = Date.now();
   const wantedMs = item.endTime === undefined ? Infinity : Date.parse(item.endTime);

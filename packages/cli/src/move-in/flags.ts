@@ -15,6 +15,7 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
   history?: boolean;
   names?: string;
   namespace?: string[];
+  issuer?: string;
   blobsFrom?: string;
   username?: string;
   passwordFile?: string;
@@ -58,6 +59,7 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
   const hasNamespaces = kind === "harbor" || kind === "quay";
   if (names !== undefined && hasNamespaces) throw new UsageFailure(`--names: is for oci; ${kind} takes --namespace`);
   if (namespace !== undefined && !hasNamespaces) throw new UsageFailure("--namespace: is for harbor and quay");
+  checkIssuer(kind, flags);
   if (kind === "distribution") checkFolderFlags(flags);
   checkBlobsFrom(kind, flags);
   if (namespace !== undefined && plan === undefined) throw new UsageFailure("--namespace: goes with --plan");
@@ -70,7 +72,7 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
     throw new UsageFailure("--history: goes with --apply; a plan has the history where the source says it");
   if (apply === undefined && flags.policies === true)
     throw new UsageFailure("--policies: goes with --apply; a plan has the rules that are read");
-  if (kind !== "harbor" && flags.policies === true) throw new UsageFailure(`--policies: rules of ${kind} are not read`);
+  if (!hasNamespaces && flags.policies === true) throw new UsageFailure(`--policies: rules of ${kind} are not read`);
   if (apply === undefined && flags.secrets !== undefined)
     throw new UsageFailure("--secrets: goes with --apply; a plan has no secrets");
   if (kind !== "harbor" && flags.secrets !== undefined)
@@ -86,6 +88,13 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
     [flags.pullUsername, flags.pullPasswordFile, "--pull-username and --pull-password-file"],
   ])
     if ((one === undefined) !== (other === undefined)) throw new UsageFailure(`${text} go together`);
+}
+
+function checkIssuer(kind: SourceKind, { issuer, plan }: MoveInFlags): void {
+  if (issuer === undefined) return;
+  if (kind !== "harbor") throw new UsageFailure(`--issuer: members of ${kind} are not read`);
+  if (plan === undefined) throw new UsageFailure("--issuer: goes with --plan; a plan has who is known here");
+  if (!/^https?:$/.test(URL.parse(issuer)?.protocol ?? "")) throw new UsageFailure(`--issuer: ${issuer} is no URL`);
 }
 
 /** A folder has no password, and nothing follows it. */

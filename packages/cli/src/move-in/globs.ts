@@ -7,6 +7,10 @@ export interface Glob {
   matches(text: string): boolean;
   /** The same as an expression of RE2 for a text without slashes, such as a tag. */
   expression: string;
+  /** Whether it matches every text without slashes. */
+  isAll: boolean;
+  /** What each of its alternatives begins with, and whether nothing or anything follows; neither: something special. */
+  starts: readonly { text: string; rest: "nothing" | "anything" | "special" }[];
 }
 
 type Token = { literal: string } | { star: "one" | "part" | "all" };
@@ -24,7 +28,44 @@ export function parseGlob(text: string): Glob | undefined {
   return {
     matches: (name) => name.length <= MAX_LENGTH && parsed.some((tokens) => matches(tokens, name)),
     expression: expressions.length === 1 ? (expressions[0] ?? "") : `(?:${expressions.join("|")})`,
+    isAll: parsed.some((tokens) => tokens.length > 0 && tokens.every((token) => isStar(token))),
+    starts: parsed.map(startOf),
   };
+}
+
+/** Whether it is sure that whatever one matches, of texts without slashes, the other matches, too. */
+export function isCovered(one: Glob, other: Glob): boolean {
+  if (other.isAll || one.expression === other.expression) return true;
+  return one.starts.every(({ text, rest }) =>
+    rest === "nothing"
+      ? other.matches(text)
+      : other.starts.some((start) => start.rest === "anything" && text.startsWith(start.text)),
+  );
+}
+
+/** Whether it is sure that no text matches both. */
+export function isApart(one: Glob, other: Glob): boolean {
+  return one.starts.every((mine) => other.starts.every((theirs) => areApart(one, mine, other, theirs)));
+}
+
+type Start = Glob["starts"][number];
+
+function areApart(one: Glob, mine: Start, other: Glob, theirs: Start): boolean {
+  if (mine.rest === "nothing") return !other.matches(mine.text);
+  if (theirs.rest === "nothing") return !one.matches(theirs.text);
+  return !mine.text.startsWith(theirs.text) && !theirs.text.startsWith(mine.text);
+}
+
+function isStar(token: Token | undefined): boolean {
+  return token !== undefined && "star" in token && token.star !== "one";
+}
+
+function startOf(tokens: readonly Token[]): Start {
+  const end = tokens.findIndex((token) => "star" in token);
+  const literals = end < 0 ? tokens : tokens.slice(0, end);
+  const text = literals.map((token) => ("literal" in token ? token.literal : "")).join("");
+  if (end < 0) return { text, rest: "nothing" };
+  return { text, rest: tokens.slice(end).every(isStar) ? "anything" : "special" };
 }
 
 /** The alternatives of braces, which do not hold others. Undefined for braces that are wrong or too many. */

@@ -5,11 +5,14 @@ import type { SourcePolicy } from "./model.ts";
 
 type Fields = Record<string, unknown>;
 
+// Why a rule does not come that does nothing there.
+const DISABLED = "is disabled there";
+
 /** What a rule of immutable tags becomes in the repositories of its project, named with the project's name. */
 export function* immutablePolicies(project: string, rule: Fields, repos: readonly string[]): Generator<SourcePolicy> {
   const source = `${project}: immutable tags, rule ${String(rule["id"])}`;
   const fault = (why: string): SourcePolicy => ({ kind: "policy", source, below: project, fault: why });
-  if (rule["disabled"] === true) return yield fault("is disabled there");
+  if (rule["disabled"] === true) return yield fault(DISABLED);
   const tags = selectorsOf(rule["tag_selectors"], "matches");
   const scopes = isObject(rule["scope_selectors"]) ? rule["scope_selectors"]["repository"] : undefined;
   const names = selectorsOf(scopes, "repoMatches");
@@ -25,6 +28,17 @@ export function* immutablePolicies(project: string, rule: Fields, repos: readonl
   }
 }
 
+/** The expressions of immutable tags by repository; undefined when a rule has no equivalent here. */
+export function expressionsOf(policies: readonly SourcePolicy[]): Map<string, string[]> | undefined {
+  const found = new Map<string, string[]>();
+  for (const { below, immutable, fault } of policies) {
+    if (fault === DISABLED) continue;
+    if (immutable === undefined) return undefined;
+    found.set(below, [...(found.get(below) ?? []), immutable]);
+  }
+  return found;
+}
+
 /** The limit of a project's bytes; nothing for one without. */
 export function* quotaPolicy(project: string, quota: Fields): Generator<SourcePolicy> {
   const { hard } = quota;
@@ -33,13 +47,22 @@ export function* quotaPolicy(project: string, quota: Fields): Generator<SourcePo
     yield { kind: "quota", source: `${project}: storage quota`, below: project, bytes };
 }
 
+/** A pattern of Harbor's rules, of which an empty one matches everything. */
+export function parseGlobOrAll(text: string): Glob | undefined {
+  return parseGlob(text === "" ? "**" : text);
+}
+
 /** The patterns of selectors. Undefined when one is of another kind. */
-function selectorsOf(listed: unknown, decoration: string): Glob[] | undefined {
+export function selectorsOf(
+  listed: unknown,
+  decoration: string,
+  parse: (text: string) => Glob | undefined = parseGlob,
+): Glob[] | undefined {
   if (!isList(listed)) return undefined;
   const globs: Glob[] = [];
   for (const each of listed) {
     if (!isObject(each) || each["kind"] !== "doublestar" || each["decoration"] !== decoration) return undefined;
-    const glob = typeof each["pattern"] === "string" ? parseGlob(each["pattern"]) : undefined;
+    const glob = typeof each["pattern"] === "string" ? parse(each["pattern"]) : undefined;
     if (glob === undefined) return undefined;
     globs.push(glob);
   }

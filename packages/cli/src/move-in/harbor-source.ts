@@ -2,11 +2,13 @@
 // Source: Harbor's API description, api/v2.0/swagger.yaml.
 import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
+import { openMemberReader } from "./harbor-members.ts";
+import { expressionsOf, immutablePolicies, quotaPolicy } from "./harbor-policies.ts";
+import { retentionPolicies } from "./harbor-retention.ts";
 import { robotOf } from "./harbor-robots.ts";
-import { immutablePolicies, quotaPolicy } from "./harbor-policies.ts";
-import { isDigest, isTag, type Source, type SourceRepo, type SourceTag } from "./model.ts";
+import { isDigest, isTag, type Source, type SourcePolicy, type SourceRepo, type SourceTag } from "./model.ts";
 import { itemsOfNumbered } from "./numbered-pages.ts";
-import { SourceError } from "./source-error.ts";
+import { isOfOne, SourceError } from "./source-error.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -14,11 +16,22 @@ const API = "/api/v2.0";
 const PAGE = 100;
 const PROXY = "is of a project that caches another registry: such projects do not come";
 
-/** `projects`: those that are to come; all that the caller sees without. */
-export function harborSource(client: SourceClient, projects: readonly string[] | undefined): Source {
+/** What of Harbor is read. */
+interface HarborOptions {
+  /** The projects that are to come; all that the caller sees without. */
+  projects?: readonly string[] | undefined;
+  /** The issuer of the people there. */
+  issuer?: string | undefined;
+}
+
+export function harborSource(client: SourceClient, { projects, issuer }: HarborOptions): Source {
+  const projectOf = openProjects(client);
+  const members = openMemberReader(client, issuer);
+  // Repositories with images of several tags, as far as their tags were listed.
+  const shared = new Set<string>();
   return {
     hasHistory: true,
-    leavesBehind: "members, robots of the system, labels, rules of retention, scanners, webhooks, replications",
+    leavesBehind: "robots of the system, labels, scanners, webhooks, replications",
     async *repos() {
       const asked = new Set(projects);
       for await (const project of listOf(client, `${API}/projects`, "name")) {
@@ -29,41 +42,116 @@ export function harborSource(client: SourceClient, projects: readonly string[] |
       const [unknown] = asked;
       if (unknown !== undefined) throw new SourceError(`the source has no project ${unknown} that we see`);
     },
-    async *robots(repos) {
-      for (const { name, id } of await projectsOf(client, repos)) {
-        const query = `q=${encodeURIComponent(`Level=project,ProjectID=${id}`)}&`;
-        for await (const robot of listOf(client, `${API}/robots`, "id", query)) yield robotOf(name, robot, Date.now());
-      }
-    },
+    robots: (repos) =>
+      ofEach(
+        repos,
+        async function* (name) {
+          const query = `q=${encodeURIComponent(`Level=project,ProjectID=${(await projectOf(name)).id}`)}&`;
+          for await (const robot of listOf(client, `${API}/robots`, "id", query))
+            yield robotOf(name, robot, Date.now());
+        },
+        (name, fault) => ({ source: `${name}: robots`, below: name, fault }),
+      ),
+    members: (repos) =>
+      ofEach(
+        repos,
+        async function* (name) {
+          const path = `${API}/projects/${(await projectOf(name)).id}/members`;
+          for await (const member of listOf(client, path, "id")) yield await members.memberOf(name, member);
+        },
+        (name, fault) => ({ kind: "person", source: `${name}: members`, below: name, roles: [], fault }),
+      ),
     async *policies(repos) {
-      for (const { name, id } of await projectsOf(client, repos)) {
-        const below = repos.filter((repo) => repo.startsWith(`${name}/`));
-        for await (const rule of listOf(client, `${API}/projects/${id}/immutabletagrules`, "id"))
-          yield* immutablePolicies(name, rule, below);
-        const query = `reference=project&reference_id=${id}&`;
-        for await (const quota of listOf(client, `${API}/quotas`, "id", query)) yield* quotaPolicy(name, quota);
-      }
+      const immutable = new Map<string, ReadonlyMap<string, readonly string[]> | undefined>();
+      yield* ofEach(
+        repos,
+        async function* (name) {
+          const path = `${API}/projects/${(await projectOf(name)).id}/immutabletagrules`;
+          const below = reposBelow(name, repos);
+          const found: SourcePolicy[] = [];
+          for await (const rule of listOf(client, path, "id")) found.push(...immutablePolicies(name, rule, below));
+          immutable.set(name, expressionsOf(found));
+          yield* found;
+        },
+        (name, fault): SourcePolicy => ({ kind: "policy", source: `${name}: immutable tags`, below: name, fault }),
+      );
+      yield* ofEach(
+        repos,
+        async function* (name) {
+          const { retention } = await projectOf(name);
+          if (retention === undefined) return;
+          const policy = await client.json(`${API}/retentions/${retention}`);
+          if (!isObject(policy)) throw new SourceError("the source has no rules of retention where it says so");
+          const of = { name, repos: reposBelow(name, repos), immutable: immutable.get(name) };
+          yield* retentionPolicies({ ...of, hasSharedImages: (repo) => shared.has(repo) }, policy);
+        },
+        (name, fault): SourcePolicy => ({ kind: "retention", source: `${name}: retention`, below: name, fault }),
+      );
+      yield* ofEach(
+        repos,
+        async function* (name) {
+          const query = `reference=project&reference_id=${(await projectOf(name)).id}&`;
+          for await (const quota of listOf(client, `${API}/quotas`, "id", query)) yield* quotaPolicy(name, quota);
+        },
+        (name, fault): SourcePolicy => ({ kind: "quota", source: `${name}: storage quota`, below: name, fault }),
+      );
     },
     async *tags(repo) {
       const cut = repo.indexOf("/");
       // Harbor wants the slashes of a repository's name encoded twice.
       const name = encodeURIComponent(encodeURIComponent(repo.slice(cut + 1)));
       const path = `${API}/projects/${encodeURIComponent(repo.slice(0, cut))}/repositories/${name}/artifacts`;
-      for await (const artifact of listOf(client, path, "digest", "with_tag=true&")) yield* tagsOf(artifact);
+      for await (const artifact of listOf(client, path, "digest", "with_tag=true&")) {
+        if (isList(artifact["tags"]) && artifact["tags"].length > 1) shared.add(repo);
+        yield* tagsOf(artifact);
+      }
     },
   };
 }
 
-/** The projects of these repositories, with their numbers. */
-async function projectsOf(client: SourceClient, repos: readonly string[]): Promise<{ name: string; id: number }[]> {
-  const projects: { name: string; id: number }[] = [];
-  for (const name of new Set(repos.map((repo) => repo.slice(0, repo.indexOf("/"))))) {
-    const project = await client.json(`${API}/projects/${encodeURIComponent(name)}`);
-    const id = isObject(project) ? Number(project["project_id"]) : Number.NaN;
-    if (!Number.isSafeInteger(id)) throw new SourceError(`the source says no number of the project ${name}`);
-    projects.push({ name, id });
+/** What a project has; `faultOf`: what stands for it where that cannot be read, which ends nothing else. */
+async function* ofEach<T>(
+  repos: readonly string[],
+  read: (project: string) => AsyncGenerator<T>,
+  faultOf: (project: string, why: string) => T,
+): AsyncGenerator<T> {
+  for (const project of new Set(repos.map((repo) => repo.slice(0, repo.indexOf("/"))))) {
+    try {
+      yield* read(project);
+    } catch (error) {
+      if (!isOfOne(error)) throw error;
+      yield faultOf(project, error.message);
+    }
   }
-  return projects;
+}
+
+function reposBelow(project: string, repos: readonly string[]): string[] {
+  return repos.filter((repo) => repo.startsWith(`${project}/`));
+}
+
+/** What a project is known by in other lists. */
+interface Project {
+  id: number;
+  /** The number of its rules of retention. */
+  retention: string | undefined;
+}
+
+/** Asks for each project once. */
+function openProjects(client: SourceClient): (name: string) => Promise<Project> {
+  const read = async (name: string): Promise<Project> => {
+    const project = await client.json(`${API}/projects/${encodeURIComponent(name)}`);
+    const { project_id, metadata } = isObject(project) ? project : {};
+    const id = Number(project_id);
+    if (!Number.isSafeInteger(id)) throw new SourceError(`the source says no number of the project ${name}`);
+    const retention = String((isObject(metadata) ? metadata["retention_id"] : undefined) ?? "");
+    return { id, retention: /^\d{1,18}$/.test(retention) && Number(retention) > 0 ? retention : undefined };
+  };
+  const asked = new Map<string, Promise<Project>>();
+  return (name) => {
+    const found = asked.get(name) ?? read(name);
+    asked.set(name, found);
+    return found;
+  };
 }
 
 async function* reposOf(client: SourceClient, project: string, isProxy: boolean): AsyncGenerator<SourceRepo> {

@@ -7,8 +7,10 @@ import type { ContentSizes } from "./content-sizes.ts";
 import { type Here, lastReason, type RepoHere, tagsHere } from "./here.ts";
 import type { Source, SourceMove, SourceTag } from "./model.ts";
 import { inParallel } from "./parallel.ts";
+import { MAX_WHY } from "./plan-item.ts";
+import { memberItems } from "./plan-members.ts";
 import { type Action, faultOfName, FORM, groupsAbove, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
-import { SourceError } from "./source-error.ts";
+import { isOfOne } from "./source-error.ts";
 
 /** What a plan is made of. */
 export interface Planning {
@@ -19,6 +21,8 @@ export interface Planning {
   sizes: ContentSizes;
   rest: RestClient;
   here: Here;
+  /** The issuer of the people there, where it is known. */
+  issuer: string | undefined;
   /** Is shown how far it is. */
   note(done: number, total: number): void;
 }
@@ -35,15 +39,17 @@ export async function makePlan(planning: Planning): Promise<Plan> {
   const items = [...groups].toSorted().map((group) => groupItem(planning, group));
   let done = 0;
   for (const [name, fault] of sorted) {
-    const why =
-      fault ?? (groups.has(name) ? "a group needs this name, and a group and an image cannot share one" : undefined);
-    if (why !== undefined) items.push({ kind: "repo", source: name, target: "", action: "cannot", why });
+    if (fault !== undefined) items.push({ kind: "repo", source: name, target: "", action: "cannot", why: fault });
     else items.push(...(await repoItems(planning, name)));
     requireFew(items.length);
     planning.note((done += 1), sorted.length);
   }
   const come = sorted.filter(([, fault]) => fault === undefined).map(([name]) => name);
-  items.push(...(await robotItems(planning, come)), ...(await policyItems(planning, come)));
+  for (const more of [robotItems(planning, come), memberItems(planning, come), policyItems(planning, come)])
+    for await (const item of more) {
+      items.push(item);
+      requireFew(items.length);
+    }
   const { kind, address, into, source, sizes } = planning;
   return {
     plan: FORM,
@@ -59,38 +65,34 @@ export async function makePlan(planning: Planning): Promise<Plan> {
 }
 
 /** The machines there, as what they would be here. */
-async function robotItems({ source, into }: Planning, repos: readonly string[]): Promise<PlanItem[]> {
-  const items: PlanItem[] = [];
+async function* robotItems({ source, into }: Planning, repos: readonly string[]): AsyncGenerator<PlanItem> {
   for await (const { source: name, below, role, endMs, fault } of source.robots?.(repos) ?? []) {
     const item = { kind: "robot" as const, source: name, target: `${into}/${below}` };
     if (fault !== undefined || role === undefined)
-      items.push({ ...item, target: "", action: "cannot", why: fault ?? "may do nothing here" });
+      yield { ...item, target: "", action: "cannot", why: fault ?? "may do nothing here" };
     else {
       const end = endMs === undefined ? {} : { endTime: new Date(endMs).toISOString() };
-      items.push({ ...item, action: "create", why: "with --secrets, by a new password", role, ...end });
+      yield { ...item, action: "create", why: "with --secrets, by a new password", role, ...end };
     }
-    requireFew(items.length);
   }
-  return items;
 }
 
 /** The rules there, as what they would be here. Whether they are here already is seen when they are applied. */
-async function policyItems({ source, into }: Planning, repos: readonly string[]): Promise<PlanItem[]> {
-  const items: PlanItem[] = [];
-  for await (const { kind, source: name, below, fault, immutable, bytes } of source.policies?.(repos) ?? []) {
+async function* policyItems({ source, into }: Planning, repos: readonly string[]): AsyncGenerator<PlanItem> {
+  for await (const policy of source.policies?.(repos) ?? []) {
+    const { kind, source: name, below, fault, immutable, rules, notes = [], bytes } = policy;
     const item = { kind, source: name, target: `${into}/${below}` };
-    if (fault !== undefined) items.push({ ...item, target: "", action: "cannot", why: fault });
+    if (fault !== undefined) yield { ...item, target: "", action: "cannot", why: fault };
     else
-      items.push({
+      yield {
         ...item,
         action: "create",
-        why: "with --policies",
+        why: ["with --policies", ...notes].join("; ").slice(0, MAX_WHY),
+        ...(rules !== undefined && { rules }),
         ...(immutable !== undefined && { immutable }),
         ...(bytes !== undefined && { bytes }),
-      });
-    requireFew(items.length);
+      };
   }
-  return items;
 }
 
 function requireFew(count: number): void {
@@ -99,8 +101,6 @@ function requireFew(count: number): void {
 
 function groupItem({ into, here }: Planning, source: string): PlanItem {
   const target = `${into}/${source}`;
-  if (here.repos.has(target))
-    return { kind: "group", source, target, action: "cannot", why: "an image here has this name" };
   return { kind: "group", source, target, action: here.groups.has(target) ? "same" : "create", why: "" };
 }
 
@@ -109,9 +109,6 @@ async function repoItems(planning: Planning, name: string): Promise<PlanItem[]> 
   const { address, into, here, source, rest } = planning;
   const target = `${into}/${name}`;
   const item = (action: Action, why = ""): PlanItem => ({ kind: "repo", source: name, target, action, why });
-  const blocked = groupsAbove(target).find((above) => here.repos.has(above));
-  if (blocked !== undefined) return [item("cannot", `${blocked} is an image here, and would have to be a group`)];
-  if (here.groups.has(target)) return [item("cannot", "a group here has this name")];
   const repo = here.repos.get(target);
   const other = otherSource(repo, imageAt(address, name));
   if (other !== undefined) return [item("cannot", `follows ${other} already`)];
@@ -122,7 +119,7 @@ async function repoItems(planning: Planning, name: string): Promise<PlanItem[]> 
     for await (const tag of inParallel(source.tags(name), (each) => sized(planning, name, each)))
       tags.push(await tagItem({ rest, repo, name, target, known }, once(seen, tag)));
   } catch (error) {
-    if (!(error instanceof SourceError) || error.status === 429) throw error;
+    if (!isOfOne(error)) throw error;
     return [item("cannot", error.message)];
   }
   const isSame = repo !== undefined && tags.every(({ action }) => action === "same" || action === "cannot");
@@ -149,7 +146,7 @@ async function sized({ sizes }: Planning, repo: string, tag: SourceTag): Promise
     await sizes.add(repo, tag.digest);
     return tag;
   } catch (error) {
-    if (!(error instanceof SourceError) || error.status === 429) throw error;
+    if (!isOfOne(error)) throw error;
     return { ...tag, fault: error.message };
   }
 }

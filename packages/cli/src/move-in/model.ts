@@ -1,4 +1,5 @@
 // What a registry that moves in has, whatever its kind.
+import type { RetentionRule } from "./retention.ts";
 
 /** A repository there. */
 export interface SourceRepo {
@@ -28,18 +29,27 @@ export interface SourceTag {
 
 /** A rule there, as what it would be here. */
 export interface SourcePolicy {
-  kind: "policy" | "quota";
+  kind: "policy" | "retention" | "quota";
   /** What it is there, for people. */
   source: string;
   /** The repository that it is for, of a quota the project. */
   below: string;
   /** Of a policy: an expression of RE2 for tags that never point to anything else. */
   immutable?: string;
+  /** Of rules of retention: those here, and in words where they keep more. */
+  rules?: RetentionRule[];
+  notes?: readonly string[];
   /** Of a quota. */
   bytes?: number;
   /** Why it cannot come. */
   fault?: string;
 }
+
+/** The built-in roles here that machines may get. */
+export const ROBOT_ROLES = ["registry.pull", "registry.push"] as const;
+/** Those that people and their groups may get. */
+export const MEMBER_ROLES = ["owner", "editor", "viewer", "registry.push", "registry.pull"] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
 
 /** A machine that may do something there. */
 export interface SourceRobot {
@@ -47,9 +57,27 @@ export interface SourceRobot {
   /** The group that it is for. */
   below: string;
   /** The built-in role here. */
-  role?: "registry.pull" | "registry.push";
+  role?: (typeof ROBOT_ROLES)[number];
   /** When it ends there. */
   endMs?: number;
+  /** Why it cannot come. */
+  fault?: string;
+}
+
+/** A person, or a group of people, that may do something there. */
+export interface SourceMember {
+  kind: "person" | "group";
+  source: string;
+  /** The group that it is for. */
+  below: string;
+  /** The built-in roles here that together are its role there. */
+  roles: readonly MemberRole[];
+  /** Of a person: by what its provider's tokens name it. */
+  subject?: { issuer: string; subject: string };
+  /** Of a person. */
+  email?: string;
+  /** Of a group: what the tokens of a provider call it. */
+  externalGroup?: string;
   /** Why it cannot come. */
   fault?: string;
 }
@@ -66,6 +94,8 @@ export interface Source {
   policies?(repos: readonly string[]): AsyncGenerator<SourcePolicy>;
   /** Its machines, for the projects of these repositories. */
   robots?(repos: readonly string[]): AsyncGenerator<SourceRobot>;
+  /** Its people and their groups, for the projects of these repositories. */
+  members?(repos: readonly string[]): AsyncGenerator<SourceMember>;
 }
 
 const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;

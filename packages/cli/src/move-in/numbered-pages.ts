@@ -3,6 +3,8 @@ import { SourceError } from "./source-error.ts";
 
 const MAX_PAGES = 10_000;
 const MAX_IDLE_PAGES = 8;
+const MAX_ITEMS = 1_000_000;
+const LIST_TIMEOUT_MS = 30 * 60_000;
 
 /** A page: its items, and whether another follows by the source's word. */
 interface NumberedPage<T> {
@@ -19,14 +21,17 @@ export async function* itemsOfNumbered<T>(
   keyOf: (item: T) => string,
 ): AsyncGenerator<T> {
   const seen = new Set<string>();
+  const endMs = performance.now() + LIST_TIMEOUT_MS;
   let idle = 0;
   for (let page = 1; ; page += 1) {
     if (page > MAX_PAGES) throw new SourceError(`a list of the source has more than ${MAX_PAGES} pages`);
+    if (performance.now() > endMs) throw new SourceError("a list of the source takes longer than half an hour");
     const { items, more } = await read(page);
     const before = seen.size;
     for (const item of items) {
       const key = keyOf(item);
       if (seen.has(key)) continue;
+      if (seen.size === MAX_ITEMS) throw new SourceError(`a list of the source has more than ${MAX_ITEMS} items`);
       seen.add(key);
       yield item;
     }

@@ -3,7 +3,7 @@ import type { SourceClient } from "./client.ts";
 import { isTag, type Source, type SourceTag } from "./model.ts";
 import { inParallel } from "./parallel.ts";
 import { catalogOf, digestOfTag, tagNamesOf } from "./registry-reader.ts";
-import { SourceError } from "./source-error.ts";
+import { isOfOne } from "./source-error.ts";
 
 /** `names`: the repositories, where the registry does not list them or not all are to come. */
 export function ociSource(client: SourceClient, names: readonly string[] | undefined): Source {
@@ -27,7 +27,7 @@ async function tagOf(client: SourceClient, repo: string, name: string): Promise<
     return { name, digest, moves: [] };
   } catch (error) {
     // One tag that cannot be read ends nothing; a registry that does not answer ends the plan.
-    if (!(error instanceof SourceError) || error.status === 429) throw error;
+    if (!isOfOne(error)) throw error;
     return { ...none, fault: error.message };
   }
 }

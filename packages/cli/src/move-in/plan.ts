@@ -1,11 +1,32 @@
 // A plan: what would come from a registry, and as what.
 import type { JsonObject } from "../api/rest.ts";
+import type { MemberRole } from "./model.ts";
+import type { RetentionRule } from "./retention.ts";
 
 /** What an item makes here. */
-export const ITEM_KINDS = ["group", "repo", "tag", "robot", "policy", "quota"] as const;
+export const ITEM_KINDS = [
+  "group",
+  "repo",
+  "tag",
+  "robot",
+  "binding",
+  "invite",
+  "mapping",
+  "policy",
+  "retention",
+  "quota",
+] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
-/** What robots become: machines that pull, or pull and push. */
-export const ROLES = ["registry.pull", "registry.push"] as const;
+/** Kinds whose items are known by what they are there: several of them may have one place here. */
+export const KNOWN_BY_SOURCE: readonly ItemKind[] = [
+  "robot",
+  "binding",
+  "invite",
+  "mapping",
+  "policy",
+  "retention",
+  "quota",
+];
 /** What is to be done: make it, change it, nothing since it is so, nothing since it cannot be. */
 export const ACTIONS = ["create", "update", "same", "cannot"] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -28,12 +49,22 @@ export interface PlanItem {
   why: string;
   /** Of a tag: what it points to there; empty when it was deleted. */
   digest?: string;
-  /** Of a robot: the built-in role that its token has. */
-  role?: (typeof ROLES)[number];
+  /** Of a robot: the built-in role that its token has; of a binding, an invite or a mapping the one that it gives. */
+  role?: MemberRole;
   /** Of a robot: when it ends there, in ISO 8601. */
   endTime?: string;
+  /** Of a binding: the uid of who is here already. */
+  identity?: string;
+  /** Of an invite: the only address that may accept it. */
+  email?: string;
+  /** Of a mapping: the uid of the identity provider here. */
+  provider?: string;
+  /** Of a mapping: the group as the provider's tokens name it. */
+  externalGroup?: string;
   /** Of a policy: which tags never point to anything else, in RE2. */
   immutable?: string;
+  /** Of retention: the rules of the image. */
+  rules?: RetentionRule[];
   /** Of a quota: its limit. */
   bytes?: number;
   /** Of a tag: since when, where the registry says so. */

@@ -4,6 +4,7 @@ import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
 import { isDigest, isTag, type Source, type SourceMove, type SourceRepo, type SourceTag } from "./model.ts";
 import { itemsOfNumbered } from "./numbered-pages.ts";
+import { quayPolicies } from "./quay-policies.ts";
 import { SourceError } from "./source-error.ts";
 
 type Fields = Record<string, unknown>;
@@ -24,10 +25,11 @@ const MAX_LIVES = 500_000;
 export function quaySource(client: SourceClient, namespaces: readonly string[], nowMs: number): Source {
   return {
     hasHistory: true,
-    leavesBehind: "teams, permissions, robots, notifications, mirrors, policies of pruning and immutability, quotas",
+    leavesBehind: "teams, permissions, robots, notifications, mirrors, quotas",
     async *repos() {
       for (const namespace of namespaces) yield* reposOf(client, namespace);
     },
+    policies: (repos) => quayPolicies(client, repos),
     async *tags(repo) {
       const lives = new Map<string, Life[]>();
       let count = 0;

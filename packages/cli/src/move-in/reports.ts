@@ -17,7 +17,11 @@ const PLURALS: Readonly<Record<ItemKind, string>> = {
   repo: "repos",
   tag: "tags",
   robot: "robots",
+  binding: "bindings",
+  invite: "invites",
+  mapping: "mappings",
   policy: "policies",
+  retention: "retention",
   quota: "quotas",
 };
 
@@ -69,12 +73,14 @@ export async function printResults(
 ): Promise<void> {
   const failed = [...applied.of("failed"), ...(finished?.of("failed") ?? [])];
   const kept = applied.of("kept");
+  const retention = applied.of("done", "left").filter(({ kind }) => kind === "retention");
   const counts = applied.counts();
   const of = (found: typeof failed): JsonObject[] => found.map(({ kind, name, why }) => ({ kind, name, why }));
   const item: JsonObject = {
     counts,
     failed: of(failed),
     kept: of(kept),
+    ...(retention.length > 0 && { retention: retention.map(({ name, outcome, why }) => ({ name, outcome, why })) }),
     ...(brought !== undefined && { brought: { ...brought } }),
     ...(finished !== undefined && { finished: finished.of("done").length }),
   };
@@ -93,7 +99,13 @@ export async function printResults(
         return [
           await table(countColumns(OUTCOMES), counts),
           ...(brought === undefined ? [] : [`${wrap(broughtText(brought))}\n`]),
-          [...part("failed", "red", failed), ...part("kept as they are here", "yellow", kept), ...ended, ""].join("\n"),
+          [
+            ...part("failed", "red", failed),
+            ...part("kept as they are here", "yellow", kept),
+            ...part("tags that retention deletes", "yellow", retention),
+            ...ended,
+            "",
+          ].join("\n"),
         ].join("");
       },
     },

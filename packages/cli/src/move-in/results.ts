@@ -1,6 +1,6 @@
 // What came of the items of a plan.
 import type { JsonObject } from "../api/rest.ts";
-import { ITEM_KINDS, type ItemKind, type PlanItem } from "./plan.ts";
+import { ITEM_KINDS, type ItemKind, KNOWN_BY_SOURCE, type PlanItem } from "./plan.ts";
 
 /** How an item ended. `kept`: it was changed here, and stays so; `left`: it was not asked for. */
 export const OUTCOMES = ["done", "same", "kept", "left", "failed", "cannot"] as const;
@@ -15,11 +15,9 @@ interface Ended {
   why: string;
 }
 
-const BY_SOURCE: readonly string[] = ["robot", "policy", "quota"];
-
 /** By what people know an item: where it is here; a rule, and what cannot come, by what it is there. */
 function nameOf({ kind, source, target }: PlanItem): string {
-  return target === "" || BY_SOURCE.includes(kind) ? source : target;
+  return target === "" || KNOWN_BY_SOURCE.includes(kind) ? source : target;
 }
 
 /** Collects how items end. */

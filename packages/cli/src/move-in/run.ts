@@ -86,8 +86,9 @@ async function openReading(
   }
   const client = openSource(origin, await credentialsOf(flags.username, flags.passwordFile, "--password-file"));
   const manifests = manifestReader(client);
-  if (kind === "harbor") return { source: harborSource(client, flags.namespace), manifests };
-  if (kind === "quay") return { source: quaySource(client, flags.namespace ?? [], Date.now()), manifests };
+  const { namespace, issuer } = flags;
+  if (kind === "harbor") return { source: harborSource(client, { projects: namespace, issuer }), manifests };
+  if (kind === "quay") return { source: quaySource(client, namespace ?? [], Date.now()), manifests };
   return { source: ociSource(client, names), manifests };
 }
 
@@ -114,6 +115,7 @@ async function plan(task: Task, flags: MoveInFlags): Promise<number> {
       sizes: openContentSizes(manifests),
       rest: session.rest,
       here,
+      issuer: flags.issuer,
       note: (done, total) => report.progress({ step: "read", done, total, unit: "repos" }),
     }),
   );

@@ -10,3 +10,8 @@ export class SourceError extends Failure {
     this.status = status;
   }
 }
+
+/** Whether an error is about what was asked for, and not about everything else that the registry is asked for, too. */
+export function isOfOne(error: unknown): error is SourceError {
+  return error instanceof SourceError && error.status !== 429;
+}

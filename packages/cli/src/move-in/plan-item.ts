@@ -1,0 +1,160 @@
+// An item of a plan's file, which is read like what a stranger wrote.
+import { isList, isObject } from "@moorage/kernel/lib/json";
+import { isUid } from "../api/name-kinds.ts";
+import { isDigest, isTag, MEMBER_ROLES, ROBOT_ROLES } from "./model.ts";
+import {
+  type Action,
+  ACTIONS,
+  faultOfName,
+  ITEM_KINDS,
+  type ItemKind,
+  KNOWN_BY_SOURCE,
+  type PlanItem,
+  type PlanMove,
+} from "./plan.ts";
+
+import { MAX_RULES, type RetentionRule } from "./retention.ts";
+
+/** Says what is wrong with an item, after where it is. */
+export type Fail = (what: string) => never;
+
+const MAX_MOVES = 100_000;
+const MAX_PATTERN = 2_048;
+const MAX_EMAIL = 254;
+const MAX_EXTERNAL_GROUP = 256;
+export const MAX_WHY = 2_000;
+const COMMON = ["kind", "source", "target", "action", "why"];
+/** What else the items of a kind have. */
+const FIELDS_OF: Readonly<Record<ItemKind, readonly string[]>> = {
+  group: [],
+  repo: [],
+  tag: ["digest", "moves"],
+  robot: ["role", "endTime"],
+  binding: ["role", "identity"],
+  invite: ["role", "email"],
+  mapping: ["role", "provider", "externalGroup"],
+  policy: ["immutable"],
+  retention: ["rules"],
+  quota: ["bytes"],
+};
+const FIELDS = new Set([...COMMON, ...Object.values(FIELDS_OF).flat()]);
+
+/** Checks an item. `into`: the path of the group that all goes below. */
+export function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
+  if (!isObject(value)) return fail(": must be an object");
+  const { kind, source, target, action, why } = value;
+  const other = Object.keys(value).find((name) => !FIELDS.has(name));
+  if (other !== undefined) fail(`: unknown field "${other.slice(0, 100)}"`);
+  const known = ITEM_KINDS.find((each) => each === kind);
+  if (known === undefined) return fail(`.kind: must be one of ${ITEM_KINDS.join(", ")}`);
+  if (!ACTIONS.includes(action as Action)) fail(`.action: must be one of ${ACTIONS.join(", ")}`);
+  if (typeof source !== "string" || typeof target !== "string") return fail(": source and target must be texts");
+  if (typeof why !== "string" || why.length > MAX_WHY)
+    return fail(`.why: must be a text of at most ${MAX_WHY} characters`);
+  const item = { kind: known, action: action as Action, source, target, why };
+  if (action === "cannot") return item;
+  requirePlaces(item, into, fail);
+  const wrong = Object.keys(value).find((name) => !COMMON.includes(name) && !FIELDS_OF[known].includes(name));
+  if (wrong !== undefined) fail(`.${wrong}: an item of the kind ${known} has none`);
+  return { ...item, ...detailsOf(known, value, fail) };
+}
+
+function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): Partial<PlanItem> {
+  const { digest, moves, immutable, bytes, endTime } = value;
+  switch (kind) {
+    case "tag":
+      if (!isDigest(digest) && digest !== "")
+        return fail(".digest: must be a digest, as sha256:<64 hexadecimal digits>");
+      return { digest, ...(moves !== undefined && { moves: movesOf(moves, fail) }) };
+    case "robot":
+      if (endTime !== undefined && (typeof endTime !== "string" || !isTime(endTime)))
+        return fail(".endTime: must be a time");
+      return { role: oneOf(ROBOT_ROLES, value, fail), ...(endTime !== undefined && { endTime }) };
+    case "binding":
+      return { role: oneOf(MEMBER_ROLES, value, fail), identity: uidIn("identity", value, fail) };
+    case "invite":
+      return { role: oneOf(MEMBER_ROLES, value, fail), email: textOf("email", MAX_EMAIL, value, fail) };
+    case "mapping": {
+      const externalGroup = textOf("externalGroup", MAX_EXTERNAL_GROUP, value, fail);
+      return { role: oneOf(MEMBER_ROLES, value, fail), provider: uidIn("provider", value, fail), externalGroup };
+    }
+    case "policy":
+      return { immutable: textOf("immutable", MAX_PATTERN, { immutable }, fail) };
+    case "retention":
+      return { rules: rulesOf(value["rules"], fail) };
+    case "quota":
+      if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes <= 0)
+        return fail(".bytes: must be a whole number from 1");
+      return { bytes };
+    default:
+      return {};
+  }
+}
+
+function oneOf<T extends string>(roles: readonly T[], { role }: Record<string, unknown>, fail: Fail): T {
+  return roles.find((each) => each === role) ?? fail(`.role: must be one of ${roles.join(", ")}`);
+}
+
+function textOf(name: string, most: number, { [name]: value }: Record<string, unknown>, fail: Fail): string {
+  return typeof value === "string" && value !== "" && value.length <= most
+    ? value
+    : fail(`.${name}: must be a text of at most ${most} characters`);
+}
+
+function uidIn(name: string, { [name]: value }: Record<string, unknown>, fail: Fail): string {
+  return typeof value === "string" && isUid(value) ? value : fail(`.${name}: must be a uid`);
+}
+
+/** The server checks what the rules say; this checks that they are rules, and say nothing else. */
+function rulesOf(value: unknown, fail: Fail): RetentionRule[] {
+  if (!isList(value) || value.length === 0 || value.length > MAX_RULES)
+    return fail(`.rules: must be a list of 1 to ${MAX_RULES}`);
+  return value.map((each, at) => {
+    const rule = isObject(each) ? each : fail(`.rules[${at}]: must be an object`);
+    const wrong = Object.entries(rule).find(([name, field]) => !isRuleField(name, field));
+    if (wrong !== undefined) fail(`.rules[${at}].${wrong[0].slice(0, 100)}: is not what rules have`);
+    return { tagPattern: "", ...rule };
+  });
+}
+
+function isRuleField(name: string, value: unknown): boolean {
+  if (name === "tagPattern") return typeof value === "string" && value.length <= MAX_PATTERN;
+  if (name === "keepFor" || name === "keepPulledFor") return typeof value === "string" && /^\d{1,10}s$/.test(value);
+  return (name === "keepLast" || name === "keepLastPulled") && Number.isSafeInteger(value) && Number(value) > 0;
+}
+
+function isTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+/** Nothing comes from a name that is none there, and nothing goes beside the group. */
+function requirePlaces(
+  { kind, source, target }: Pick<PlanItem, "kind" | "source" | "target">,
+  into: string,
+  fail: Fail,
+): void {
+  const [from, to] = [source, target].map((text) => (kind === "tag" ? text.slice(0, text.lastIndexOf(":")) : text));
+  const fault = KNOWN_BY_SOURCE.includes(kind) ? undefined : faultOfName(from ?? "");
+  if (fault !== undefined) fail(`.source: ${fault}`);
+  if (!(to ?? "").startsWith(`${into}/`)) fail(`.target: is not below ${into}`);
+  const below = faultOfName((to ?? "").slice(into.length + 1));
+  if (below !== undefined) fail(`.target: ${below}`);
+  if (kind !== "tag") return;
+  const [there, here] = [source, target].map((text) => text.slice(text.lastIndexOf(":") + 1));
+  if (!isTag(there)) fail(".source: must end in a tag");
+  if (here !== there) fail(".target: must have the tag of the source");
+}
+
+function movesOf(value: unknown, fail: Fail): PlanMove[] {
+  if (!isList(value) || value.length > MAX_MOVES) return fail(`.moves: must be a list of at most ${MAX_MOVES}`);
+  let lastMs = 0;
+  return value.map((each, at) => {
+    const { digest, time } = isObject(each) ? each : {};
+    if (digest !== "" && !isDigest(digest)) return fail(`.moves[${at}].digest: must be a digest, or empty`);
+    const timeMs = typeof time === "string" && isTime(time) ? Date.parse(time) : Number.NaN;
+    if (Number.isNaN(timeMs)) return fail(`.moves[${at}].time: must be a time, as 2026-01-31T12:00:00.000Z`);
+    if (timeMs <= lastMs) return fail(`.moves[${at}].time: must be after the move before it, and after 1970`);
+    lastMs = timeMs;
+    return { digest, time: time as string };
+  });
+}
