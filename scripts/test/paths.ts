@@ -132,6 +132,7 @@ export const TAKES_LONG = [
   "test/oci/uploads",
   "test/trust/hostile-pulls",
   "test/trust/hostile-signatures",
+  "test/trust/notation-decisions",
   "test/trust/notation-signatures",
   "test/trust/signed-worlds",
   "test/libraries/content",

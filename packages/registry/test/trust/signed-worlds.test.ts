@@ -5,6 +5,8 @@ import { after, before, test } from "node:test";
 import { pushIndex } from "../../../server/test/support/catalog/push.ts";
 import { type Dice, diceOf } from "../../../server/test/support/dice.ts";
 import { sized } from "../../../server/test/support/extent.ts";
+import { ACME, newChain } from "../../../server/test/support/notation-certificates.ts";
+import { newX509Signer, signByNotation } from "../../../server/test/support/notation-repo.ts";
 import { type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 import { newPolicy, openSignedRepo, type SignedRepo } from "../../../server/test/support/signed-repo.ts";
 import {
@@ -21,22 +23,30 @@ import {
 } from "../../../server/test/support/signing.ts";
 
 // `npm test` asks the same every time; the long run draws a seed.
-const SEED = Number(process.env["MOORAGE_TEST_SEED"] ?? sized(17, randomInt(2 ** 31)));
+const SEED = Number(process.env["MOORAGE_TEST_SEED"] ?? sized(18, randomInt(2 ** 31)));
 const COUNT = Number(process.env["MOORAGE_TEST_WORLDS"] ?? sized(25, 500));
 
 let platform: Platform;
 let inner = "";
 const keys = [newKey(), newKey()];
+/** Of certificates: one whose identities have signed, and one who has the same root and other identities. */
+const chain = newChain({ subject: [...ACME, ["CN", "release"]] });
 const signers: string[] = [];
 const repos: SignedRepo[] = [];
 const digests = new Map<SignedRepo, string[]>();
 /** What the tag points to that pointed to something signed before. */
 const moved = new Map<SignedRepo, string>();
+/** What certificates alone have signed. */
+const certified = new Set<string>();
 
 before(async () => {
   platform = await startPlatform();
   for (const [at, key] of keys.entries())
     signers.push(await newSigner(platform, platform.organization, `signer ${at}`, [key]));
+  for (const name of ["release", "other"]) {
+    const identities = [`x509.subject: C=US, ST=WA, O=acme, CN=${name}`];
+    signers.push(await newX509Signer(platform, platform.organization, { roots: [chain[2].pem], identities }));
+  }
   const outer = await openSignedRepo(platform);
   inner = (await platform.group(outer.group, { name: "inner" })).uid;
   repos.push(outer, await openSignedRepo(platform, inner, outer.name.replace(/app$/, "inner")));
@@ -63,9 +73,15 @@ before(async () => {
       [signed, linux("amd64")],
       [twice, linux("arm64")],
     ]);
-    digests.set(repo, [plain, signed, twice, mixed, whole]);
+    const byNotation = await repo.push("v4");
+    await signByNotation(repo, byNotation, chain, { annotations: { env: "prod" } });
+    await verifiedSignatures(platform, repo, byNotation);
+    certified.add(byNotation);
+    digests.set(repo, [plain, signed, twice, mixed, whole, byNotation]);
     const earlier = await repo.push("moved");
     if (first !== undefined) await repo.sign(earlier, first);
+    await signByNotation(repo, earlier, chain, { annotations: { env: "prod" } });
+    await verifiedSignatures(platform, repo, earlier, 2);
     moved.set(repo, await repo.push("moved"));
   }
 });
@@ -97,14 +113,14 @@ async function deal(dice: Dice): Promise<void> {
     const on = dice.pick([["PULL"], ["PROMOTE"], ["PULL", "PROMOTE"]]);
     const policy = await newPolicy(platform, group, {
       on,
-      holdTags: on.includes("PULL") && dice.chance(0.5),
+      holdTags: on.includes("PULL") && dice.chance(0.8),
       mode: dice.pick(["GATE_MODE_PREVIEW", "GATE_MODE_ENFORCE", "GATE_MODE_ENFORCE"]),
-      tagPattern: dice.pick(["", "", "v.*", "plain", "v3"]),
+      tagPattern: dice.pick(["", "", "v.*", "plain", "v3", "moved"]),
       repoPattern: dice.pick(["", "", ".*/inner/.*"]),
       eachPlatform: dice.chance(0.2),
       rules: [
         {
-          signers: dice.pick([signers, signers.slice(0, 1), signers.slice(1)]),
+          signers: dice.pick([signers, ...signers.map((signer) => [signer]), signers.slice(1)]),
           threshold: dice.pick([1, 1, 2]),
           ...askedOf(dice),
         },
@@ -154,6 +170,7 @@ test("pulls, explanations and decisions never differ", async (t) => {
     { identity: await platform.identity(platform.organization, "registry.push"), readsUnsigned: true },
   ];
   const seen = new Map<string, number>();
+  const ofCertified = new Set<string>();
   let heldTags = 0;
   for (let at = 0; at < COUNT; at += 1) {
     const dice = diceOf(SEED, at);
@@ -168,7 +185,10 @@ test("pulls, explanations and decisions never differ", async (t) => {
           policies: { mode: string; outcome: string }[];
         };
         const words = `seed ${SEED}, world ${at}, ${repo.name}@${digest}: ${JSON.stringify(policies)}`;
-        for (const { outcome } of policies) seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+        for (const { outcome } of policies) {
+          seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+          if (certified.has(digest)) ofCertified.add(outcome);
+        }
         assert.equal(
           held,
           policies.some(
@@ -186,6 +206,8 @@ test("pulls, explanations and decisions never differ", async (t) => {
       }
   }
   assert.ok(heldTags > 0, "no tag was held");
+  for (const outcome of ["SIGNED", "UNSIGNED"])
+    assert.ok(ofCertified.has(`SIGNATURE_OUTCOME_${outcome}`), `what certificates have signed was never ${outcome}`);
   for (const outcome of ["SIGNED", "UNSIGNED", "EXEMPT", "NOT_COVERED", "HELD_BEFORE"])
     assert.ok(
       (seen.get(`SIGNATURE_OUTCOME_${outcome}`) ?? 0) > 0,
