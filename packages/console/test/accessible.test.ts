@@ -77,11 +77,12 @@ test("axe finds nothing on any route, and nothing is wider than the window", LIM
   assert.deepEqual(console_.complaints, []);
 });
 
-test("axe finds nothing on the sign-in of an organization, and on the forms of an invite and a machine", async (t) => {
+test("axe finds nothing on the sign-in of an organization, and on forms that are typed into", async (t) => {
   const console_ = needs(t, opened);
   if (console_ === undefined) return;
   const { platform } = console_;
-  await platform.ok("POST", `/iam/v2/identityProviders/${platform.organization}`, {
+  const { organization } = platform;
+  await platform.ok("POST", `/iam/v2/identityProviders/${organization}`, {
     name: "okta",
     oidc: { issuer: "https://okta.example.com", clientId: "moorage" },
   });
@@ -89,14 +90,22 @@ test("axe finds nothing on the sign-in of an organization, and on the forms of a
   await signIn.goto("/login?organization=acme");
   await signIn.getByRole("button", { name: "Continue with okta" }).waitFor();
   const invites = await console_.signedIn();
-  await invites.goto(`/access/invites?group=${platform.organization}`);
+  await invites.goto(`/access/invites?group=${organization}`);
   await invites.getByRole("button", { name: "New invite" }).click();
   await invites.getByRole("radio", { name: "Editor" }).check();
   const machines = await console_.signedIn();
-  await machines.goto(`/access/machines?group=${platform.organization}`);
+  await machines.goto(`/access/machines?group=${organization}`);
   await machines.getByRole("button", { name: "New machine" }).click();
   await machines.getByLabel("Another issuer or audience than usual").check();
-  for (const page of [signIn, invites, machines])
+  await platform.repo(organization, { name: "gated" });
+  const gate = await console_.signedIn();
+  await gate.goto("/repo/settings?name=acme/gated&part=gate");
+  await gate.getByLabel("Block images with findings").check();
+  await gate.getByText("0 images with findings that count").waitFor();
+  const tags = await console_.signedIn();
+  await tags.goto("/repo?name=acme/gated&status=deprecated&hide=attached");
+  await tags.getByRole("button", { name: "Take off the filter Hide" }).waitFor();
+  for (const page of [signIn, invites, machines, gate, tags])
     for (const colorScheme of ["light", "dark"] as const)
       for (const size of [WIDE, PHONE]) {
         await page.setViewportSize(size);

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useDeferredValue, useState } from "react";
 import type {
   FindingSeverity,
   GateAction,
@@ -11,6 +11,8 @@ import { fieldErrors } from "../../lib/field-errors.ts";
 import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
 import { useSave } from "./save.ts";
 import type { RepoFormProps } from "./about-form.tsx";
+import { GatePreview } from "./gate-preview.tsx";
+import styles from "./retention-rules.module.css";
 import { SettingsForm } from "./settings-form.tsx";
 
 const SEVERITIES: readonly (readonly [value: FindingSeverity, words: string])[] = [
@@ -20,15 +22,19 @@ const SEVERITIES: readonly (readonly [value: FindingSeverity, words: string])[] 
   ["FINDING_SEVERITY_HIGH", "high or worse"],
   ["FINDING_SEVERITY_CRITICAL", "critical"],
 ];
+const ACTIONS = ["GATE_ACTION_PULL", "GATE_ACTION_PROMOTE"] as const;
 const FIELDS = ["severity", "fixableOnly", "kev", "graceDays", "on", "mode", "onUnknown"].map(
   (name) => `vulnerabilities.${name}`,
 );
 
-/** Which images are not pulled or promoted, for the findings in them. */
-export function GateForm({ repo, disabledReason }: RepoFormProps) {
+/** Which images are not pulled or promoted, for the findings in them, with what that would be before it is saved. */
+export function GateForm({ repo, path, disabledReason }: RepoFormProps & { path: string }) {
   const save = useSave(repo.uid);
   const gate = repo.tagPolicy?.vulnerabilities;
   const [isOn, setOn] = useState(gate !== undefined);
+  const [typed, setTyped] = useState<VulnerabilityGateInput>(() => startOf(gate));
+  const shown = useDeferredValue(typed);
+  const isSaved = gate !== undefined && JSON.stringify(typed) === JSON.stringify(startOf(gate));
   const wrong = fieldErrors(save.error);
   return (
     <SettingsForm
@@ -43,15 +49,28 @@ export function GateForm({ repo, disabledReason }: RepoFormProps) {
           mask: "tagPolicy.vulnerabilities",
         })
       }
+      after={isOn && <GatePreview repo={{ uid: repo.uid, path }} gate={shown} isSaved={isSaved} />}
     >
       <CheckField
         label="Block images with findings"
         checked={isOn}
-        onChange={({ target }) => setOn(target.checked)}
+        onChange={({ target }) => {
+          setOn(target.checked);
+          // The fields begin anew.
+          setTyped(startOf(gate));
+        }}
         help="A finding counts when all that is set here holds for it; one is enough"
       />
       {isOn && (
-        <>
+        <div
+          className={styles.fields}
+          onChange={({ target }) => {
+            if (target instanceof HTMLElement) {
+              const form = target.closest("form");
+              if (form !== null) setTyped(gateOf(new FormData(form)));
+            }
+          }}
+        >
           <SelectField
             label="Severity"
             name="severity"
@@ -105,7 +124,7 @@ export function GateForm({ repo, disabledReason }: RepoFormProps) {
             <option value="ON_UNKNOWN_HOLD">are blocked, as with findings</option>
             <option value="ON_UNKNOWN_PASS">pass</option>
           </SelectField>
-        </>
+        </div>
       )}
     </SettingsForm>
   );
@@ -123,6 +142,19 @@ function gateOf(form: FormData): VulnerabilityGateInput {
     on,
     mode: String(form.get("mode")) as GateMode,
     onUnknown: String(form.get("unknown")) as OnUnknown,
+  };
+}
+
+/** The gate as the form shows it at first; without one, what a new gate begins with. */
+function startOf(gate: VulnerabilityGate | undefined): VulnerabilityGateInput {
+  return {
+    severity: gate?.severity ?? "FINDING_SEVERITY_HIGH",
+    fixableOnly: gate?.fixableOnly ?? false,
+    kev: gate?.kev ?? false,
+    graceDays: gate?.graceDays ?? 0,
+    on: ACTIONS.filter((action) => gate?.on.includes(action) ?? action === "GATE_ACTION_PROMOTE"),
+    mode: gate?.mode ?? "GATE_MODE_PREVIEW",
+    onUnknown: unknownOf(gate),
   };
 }
 

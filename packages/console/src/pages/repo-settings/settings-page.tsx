@@ -77,7 +77,7 @@ export function SettingsPage() {
           {part === "general" && <AboutForm key={uid} repo={repo} disabledReason={mayNot} />}
           {part === "tags" && <PolicyForm key={uid} repo={repo} disabledReason={mayNotGovern} />}
           {part === "retention" && <RetentionForm key={uid} repo={repo} disabledReason={mayNotGovern} />}
-          {part === "gate" && <GateForm key={uid} repo={repo} disabledReason={mayNotGovern} />}
+          {part === "gate" && <GateForm key={uid} repo={repo} path={name} disabledReason={mayNotGovern} />}
           {part === "mirror" && <MirrorForm key={uid} repo={repo} disabledReason={mayNotGovern} mayNotSync={mayNot} />}
           {part === "deprecation" && <DeprecationForm key={uid} repo={repo} disabledReason={mayNot} />}
           {part === "delete" && <DeleteRepo repo={repo} name={name} disabledReason={rights("CAP_REPO_DELETE")} />}
