@@ -109,14 +109,14 @@ export async function startFakeHarbor(
 }
 
 /**
- * A fake Quay in front of the Moorage at `content`. Its API wants a token; a page has two tags. `policies`: by the
- * paths of their lists below the API.
+ * A fake Quay in front of the Moorage at `content`. Its API wants a token; a page has two tags. `answers`: whatever
+ * else it answers, by the paths below the API; robots only without their passwords.
  */
 export async function startFakeQuay(
   t: TestContext,
   content: string,
   repositories: Record<string, QuayTag[]>,
-  policies: Record<string, unknown> = {},
+  answers: Record<string, unknown> = {},
 ): Promise<Front> {
   const front = await startFront(t, content);
   front.intercept = (req: IncomingMessage, res: ServerResponse) => {
@@ -132,8 +132,9 @@ export async function startFakeQuay(
       return send(res, { repositories: [found], ...(at + 1 < names.length && { next_page: String(at + 1) }) });
     }
     const path = url.pathname.slice("/api/v1/".length);
+    if (path.endsWith("/robots") && url.searchParams.get("token") !== "false") return send(res, "passwords", 500);
     if (!path.endsWith("/tag/"))
-      return path in policies ? send(res, { policies: policies[path] }) : send(res, { message: "not found" }, 404);
+      return path in answers ? send(res, answers[path]) : send(res, { message: "not found" }, 404);
     const [, name = ""] = /^\/api\/v1\/repository\/(.+)\/tag\/$/.exec(url.pathname) ?? [];
     const number = Number(url.searchParams.get("page"));
     const tags = repositories[name] ?? [];

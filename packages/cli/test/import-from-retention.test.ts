@@ -242,26 +242,30 @@ test("Quay's policies of pruning and of immutable tags come with --policies", as
       "acme/odd": [],
     },
     {
-      "organization/acme/autoprunepolicy/": [age("4w")],
-      "organization/acme/immutabilitypolicy/": [{ tagPattern: "release-.*", tagPatternMatches: true }],
-      "repository/acme/app/autoprunepolicy/": [
-        count(1, { tagPattern: "^v", tagPatternMatches: true }),
-        count(3, { tagPattern: "^v", tagPatternMatches: null }),
-        age("36h", { tagPattern: "dev", tagPatternMatches: false }),
-      ],
-      "repository/acme/fixed/immutabilitypolicy/": [{ tagPattern: "v.*", tagPatternMatches: false }],
-      "repository/acme/odd/autoprunepolicy/": [
-        count("1"),
-        count(-1),
-        age("7 days"),
-        age(7),
-        count(1, { tagPattern: "(?=v)" }),
-        count(1, { tagPattern: "a)|(b" }),
-        count(1, { tagPattern: 7 }),
-        { method: "by_mood" },
-        7,
-      ],
-      "repository/acme/odd/immutabilitypolicy/": "all",
+      "organization/acme/autoprunepolicy/": { policies: [age("4w")] },
+      "organization/acme/immutabilitypolicy/": { policies: [{ tagPattern: "release-.*", tagPatternMatches: true }] },
+      "repository/acme/app/autoprunepolicy/": {
+        policies: [
+          count(1, { tagPattern: "^v", tagPatternMatches: true }),
+          count(3, { tagPattern: "^v", tagPatternMatches: null }),
+          age("36h", { tagPattern: "dev", tagPatternMatches: false }),
+        ],
+      },
+      "repository/acme/fixed/immutabilitypolicy/": { policies: [{ tagPattern: "v.*", tagPatternMatches: false }] },
+      "repository/acme/odd/autoprunepolicy/": {
+        policies: [
+          count("1"),
+          count(-1),
+          age("7 days"),
+          age(7),
+          count(1, { tagPattern: "(?=v)" }),
+          count(1, { tagPattern: "a)|(b" }),
+          count(1, { tagPattern: 7 }),
+          { method: "by_mood" },
+          7,
+        ],
+      },
+      "repository/acme/odd/immutabilitypolicy/": { policies: "all" },
     },
   );
   const command = ["import-from", "quay", url, "--into", "acme/old"];

@@ -1,5 +1,6 @@
 // Robots of a plan become pull and push tokens with new passwords: the old ones never come.
 import { objectsIn, textIn } from "../api/json-fields.ts";
+import { parentOf } from "../api/name-kinds.ts";
 import type { JsonObject, RestClient } from "../api/rest.ts";
 import { makePassword } from "../password-key.ts";
 import { registryHost } from "../registry-host.ts";
@@ -29,7 +30,9 @@ async function applyRobot(
   item: PlanItem,
   { secrets, registry }: { secrets: SecretsFile; registry: string },
 ): Promise<void> {
-  const group = here.groups.get(item.target);
+  const repo = item.isImage === true ? here.repos.get(item.target)?.uid : undefined;
+  if (item.isImage === true && repo === undefined) return results.add(item, "failed", "its image is not there");
+  const group = repo === undefined ? here.groups.get(item.target) : parentOf(repo);
   if (group === undefined) return results.add(item, "failed", "its group is not there");
   const name = item.source
     .replace(/^robot\$/, "")
@@ -43,7 +46,7 @@ async function applyRobot(
   const nowMs = Date.now();
   const wantedMs = item.endTime === undefined ? Infinity : Date.parse(item.endTime);
   const endMs = Math.floor(Math.min(wantedMs, nowMs + maxDays * DAY_MS) / 1000) * 1000;
-  const made = makePassword({ issuer, audience: registry, nowMs, endMs });
+  const made = makePassword({ issuer, audience: registry, nowMs, endMs, ...(repo && { scopes: [repo] }) });
   const expirationTime = new Date(endMs).toISOString();
   // The password is on the disk before it holds: a command that is killed in between loses none.
   await secrets.add({ robot: item.source, name, registry, password: made.token, expirationTime, made: false });
@@ -54,7 +57,8 @@ async function applyRobot(
     expirationTime,
     audiences: [registry],
   };
-  const description = `${noun} for ${item.source}, of another registry`;
+  const description =
+    repo === undefined ? `${noun} for ${item.source}, of another registry` : `${noun} for ${item.target} alone`;
   const body = { name, description, staticKeys };
   const identity = textIn(await rest.call("POST", `/iam/v2/identities/${group}`, { body }), "uid");
   await bind(rest, { group, identity, role });

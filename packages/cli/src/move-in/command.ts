@@ -11,7 +11,7 @@ export function addImportFrom(program: Command): void {
   const command = program
     .command("import-from")
     .description(
-      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked. Of Harbor members, robots and quotas come, too, and of both rules of immutable tags and of retention; other rules are not read. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, verdaccio, devpi",
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked. Of Harbor and Quay members, robots, and rules of immutable tags and of retention come, too, and quotas of Harbor; other rules are not read. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, verdaccio, devpi",
     )
     .argument("<kind>", "what it is: oci, harbor, quay or distribution")
     .argument("<address>", "where it is, as registry.example.com or http://127.0.0.1:5000; of distribution its folder")
@@ -23,7 +23,7 @@ export function addImportFrom(program: Command): void {
     )
     .option(
       "--issuer <url>",
-      "with --plan, for harbor: the OpenID issuer of its people; who is known here by it gets bindings, others invites",
+      "with --plan, for harbor and quay: the OpenID issuer of its people; who is known here by it gets bindings, others invites",
     )
     .option("--username <name>", "with --plan: who reads the registry; it stays in this command")
     .option("--password-file <file>", "with --plan: a file with the password for that")
@@ -35,7 +35,7 @@ export function addImportFrom(program: Command): void {
     )
     .option(
       "--secrets <file>",
-      "with --apply, for harbor: make tokens for robots and invites for people; passwords and codes go to this new file",
+      "with --apply, for harbor and quay: make tokens for robots and invites for people; passwords and codes go to this new file",
     )
     .option("--pull-username <name>", "with --apply: whom the server pulls the content as; anybody unless given")
     .option("--pull-password-file <file>", "with --apply: a file with the password for that")

@@ -75,7 +75,7 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
   if (!hasNamespaces && flags.policies === true) throw new UsageFailure(`--policies: rules of ${kind} are not read`);
   if (apply === undefined && flags.secrets !== undefined)
     throw new UsageFailure("--secrets: goes with --apply; a plan has no secrets");
-  if (kind !== "harbor" && flags.secrets !== undefined)
+  if (!hasNamespaces && flags.secrets !== undefined)
     throw new UsageFailure(`--secrets: robots of ${kind} are not read`);
   if (apply === undefined && flags.pullUsername !== undefined)
     throw new UsageFailure("--pull-username: goes with --apply; a plan is read with --username");
@@ -92,7 +92,7 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
 
 function checkIssuer(kind: SourceKind, { issuer, plan }: MoveInFlags): void {
   if (issuer === undefined) return;
-  if (kind !== "harbor") throw new UsageFailure(`--issuer: members of ${kind} are not read`);
+  if (kind !== "harbor" && kind !== "quay") throw new UsageFailure(`--issuer: members of ${kind} are not read`);
   if (plan === undefined) throw new UsageFailure("--issuer: goes with --plan; a plan has who is known here");
   if (!/^https?:$/.test(URL.parse(issuer)?.protocol ?? "")) throw new UsageFailure(`--issuer: ${issuer} is no URL`);
 }

@@ -2,7 +2,7 @@
 // roles and kinds of groups in src/common/const.go.
 import { isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
-import type { MemberRole, SourceMember } from "./model.ts";
+import { addressIn, type MemberRole, type SourceMember } from "./model.ts";
 import { isOfOne } from "./source-error.ts";
 
 type Fields = Record<string, unknown>;
@@ -24,7 +24,6 @@ const ROLES: Readonly<Record<number, { name: string; roles: readonly MemberRole[
 const OIDC_GROUP = 3;
 const API = "/api/v2.0";
 const MAX_NAME = 255;
-const EMAIL = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
 
 /** `issuer`: that of the people there, at the end of what Harbor knows them by. Without it nobody is known by that. */
 export function openMemberReader(client: SourceClient, issuer: string | undefined): MemberReader {
@@ -64,12 +63,14 @@ export function openMemberReader(client: SourceClient, issuer: string | undefine
 }
 
 /** The answer has a secret of the person, too, which is not looked at. */
-function personOf({ email, oidc_user_meta: meta }: Fields, issuer: string | undefined): Partial<SourceMember> {
+function personOf(person: Fields, issuer: string | undefined): Partial<SourceMember> {
+  const { oidc_user_meta: meta } = person;
+  const email = addressIn(person["email"]);
   const joined = isObject(meta) && typeof meta["subiss"] === "string" ? meta["subiss"] : "";
   const subject = issuer !== undefined && joined.endsWith(issuer) ? joined.slice(0, -issuer.length) : "";
   return {
     ...(issuer !== undefined && subject !== "" && { subject: { issuer, subject } }),
-    ...(typeof email === "string" && email.length <= MAX_NAME - 1 && EMAIL.test(email) && { email }),
+    ...(email !== undefined && { email }),
   };
 }
 

@@ -66,13 +66,14 @@ export async function makePlan(planning: Planning): Promise<Plan> {
 
 /** The machines there, as what they would be here. */
 async function* robotItems({ source, into }: Planning, repos: readonly string[]): AsyncGenerator<PlanItem> {
-  for await (const { source: name, below, role, endMs, fault } of source.robots?.(repos) ?? []) {
+  for await (const { source: name, below, isImage, role, endMs, fault } of source.robots?.(repos) ?? []) {
     const item = { kind: "robot" as const, source: name, target: `${into}/${below}` };
     if (fault !== undefined || role === undefined)
       yield { ...item, target: "", action: "cannot", why: fault ?? "may do nothing here" };
     else {
       const end = endMs === undefined ? {} : { endTime: new Date(endMs).toISOString() };
-      yield { ...item, action: "create", why: "with --secrets, by a new password", role, ...end };
+      const image = isImage === true ? { isImage } : {};
+      yield { ...item, action: "create", why: "with --secrets, by a new password", role, ...image, ...end };
     }
   }
 }

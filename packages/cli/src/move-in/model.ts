@@ -54,8 +54,10 @@ export type MemberRole = (typeof MEMBER_ROLES)[number];
 /** A machine that may do something there. */
 export interface SourceRobot {
   source: string;
-  /** The group that it is for. */
+  /** The group that it is for, or the image. */
   below: string;
+  /** Whether it is for an image alone. */
+  isImage?: boolean;
   /** The built-in role here. */
   role?: (typeof ROBOT_ROLES)[number];
   /** When it ends there. */
@@ -99,7 +101,14 @@ export interface Source {
 }
 
 const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
+const MAX_ADDRESS = 254;
+const ADDRESS = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
 const TAG = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/;
+
+/** An e-mail address that an invite can be for; undefined for everything else. */
+export function addressIn(value: unknown): string | undefined {
+  return typeof value === "string" && value.length <= MAX_ADDRESS && ADDRESS.test(value) ? value : undefined;
+}
 
 /** Whether the text is a digest that a registry here can hold. */
 export function isDigest(text: unknown): text is string {

@@ -29,7 +29,7 @@ const FIELDS_OF: Readonly<Record<ItemKind, readonly string[]>> = {
   group: [],
   repo: [],
   tag: ["digest", "moves"],
-  robot: ["role", "endTime"],
+  robot: ["role", "endTime", "isImage"],
   binding: ["role", "identity"],
   invite: ["role", "email"],
   mapping: ["role", "provider", "externalGroup"],
@@ -69,7 +69,11 @@ function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): 
     case "robot":
       if (endTime !== undefined && (typeof endTime !== "string" || !isTime(endTime)))
         return fail(".endTime: must be a time");
-      return { role: oneOf(ROBOT_ROLES, value, fail), ...(endTime !== undefined && { endTime }) };
+      return {
+        role: oneOf(ROBOT_ROLES, value, fail),
+        ...(endTime !== undefined && { endTime }),
+        ...(value["isImage"] === true && { isImage: true }),
+      };
     case "binding":
       return { role: oneOf(MEMBER_ROLES, value, fail), identity: uidIn("identity", value, fail) };
     case "invite":

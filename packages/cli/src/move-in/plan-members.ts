@@ -10,6 +10,7 @@ import { openRights, type RightsHere } from "./rights-here.ts";
 
 /** What members are planned with. */
 interface MemberPlanning {
+  kind: string;
   source: Source;
   into: string;
   rest: RestClient;
@@ -41,7 +42,7 @@ function cannot({ kind }: SourceMember, source: string, why: string): PlanItem {
 }
 
 async function itemOf(
-  { into, here, issuer }: MemberPlanning,
+  { kind, into, here, issuer }: MemberPlanning,
   rights: RightsHere,
   member: SourceMember,
   role: MemberRole,
@@ -70,8 +71,11 @@ async function itemOf(
     return planned({ ...base, kind: "binding", identity }, "", (at) =>
       rights.isBound({ group: at, role: roleUid, identity }),
     );
+  // Quay says no subjects of people.
   const unknown =
-    issuer === undefined ? "without --issuer nobody is known here" : "nobody here is known as that person";
+    issuer === undefined && kind === "harbor"
+      ? "without --issuer nobody is known here"
+      : "nobody here is known as that person";
   const { email } = member;
   if (email === undefined) return cannot(member, base.source, `${unknown}, and there is no address for an invite`);
   return planned({ ...base, kind: "invite", email }, `with --secrets: ${unknown}`, async (at) => {

@@ -51,6 +51,8 @@ export interface PlanItem {
   digest?: string;
   /** Of a robot: the built-in role that its token has; of a binding, an invite or a mapping the one that it gives. */
   role?: MemberRole;
+  /** Of a robot: whether it is for an image alone, and its target that image. */
+  isImage?: boolean;
   /** Of a robot: when it ends there, in ISO 8601. */
   endTime?: string;
   /** Of a binding: the uid of who is here already. */

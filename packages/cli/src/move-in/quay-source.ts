@@ -4,7 +4,9 @@ import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
 import { isDigest, isTag, type Source, type SourceMove, type SourceRepo, type SourceTag } from "./model.ts";
 import { itemsOfNumbered } from "./numbered-pages.ts";
+import { quayMembers } from "./quay-members.ts";
 import { quayPolicies } from "./quay-policies.ts";
+import { quayRobots } from "./quay-robots.ts";
 import { SourceError } from "./source-error.ts";
 
 type Fields = Record<string, unknown>;
@@ -25,10 +27,13 @@ const MAX_LIVES = 500_000;
 export function quaySource(client: SourceClient, namespaces: readonly string[], nowMs: number): Source {
   return {
     hasHistory: true,
-    leavesBehind: "teams, permissions, robots, notifications, mirrors, quotas",
+    leavesBehind:
+      "permissions of people and teams on repositories, federations of robots, notifications, mirrors, quotas",
     async *repos() {
       for (const namespace of namespaces) yield* reposOf(client, namespace);
     },
+    robots: (repos) => quayRobots(client, repos),
+    members: (repos) => quayMembers(client, repos),
     policies: (repos) => quayPolicies(client, repos),
     async *tags(repo) {
       const lives = new Map<string, Life[]>();
