@@ -10,7 +10,7 @@ const LONGEST_MS = 60_000;
 
 /**
  * Pulls of a signed image under an enforcing policy of signatures, and of the same where there is none. Under a policy
- * each pull asks the database whether anything has changed, while answers without one may be kept: see ADR 31.
+ * a pull asks the database whether the image may be judged in another way, on SQLite after a commit alone: see ADR 31.
  */
 export async function signatureSection(bench: Bench): Promise<Section | undefined> {
   const {

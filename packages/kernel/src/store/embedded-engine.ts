@@ -27,6 +27,11 @@ export interface Embedded {
    */
   versionAlone?(): number;
   /**
+   * A number that changes whenever another connection has committed anything at all, and that no connection of this
+   * process gives twice for different states; present where `version` is. Costs as much as `versionAlone`.
+   */
+  commits?(): number;
+  /**
    * Whether nothing has changed since that version of what a value with these keys was made from; present where
    * `version` is. See store/key-cache.ts.
    */

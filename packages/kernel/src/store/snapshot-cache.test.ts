@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { databasePath } from "../lib/database-path.ts";
+import { embeddedOf } from "./embedded-engine.ts";
 import { migrate, openReader, openWriter } from "./open.ts";
 import { createSnapshotCache } from "./snapshot-cache.ts";
 import { statement } from "./statement.ts";
@@ -30,7 +32,7 @@ function open(t: TestContext) {
     loads.count += 1;
     return (await selectValue(reader, "a"))[0]?.value;
   };
-  return { reader, raw, write, load, loads };
+  return { path, reader, raw, write, load, loads };
 }
 
 test("a value is loaded once while nothing is committed, and again after every commit", async (t) => {
@@ -51,6 +53,32 @@ test("a value is loaded once while nothing is committed, and again after every c
   assert.equal(await cache.remember("a", load), "four");
   raw.exec("delete from installation");
   assert.equal(await cache.remember("a", load), undefined);
+});
+
+test("commits are seen of all tables, and no two connections give one number for them", async (t) => {
+  const { path, reader, raw, write, load } = open(t);
+  const commits = (): number => embeddedOf(reader)?.commits?.() ?? -1;
+  const seen = new Set<number>();
+  const isNew = (): boolean => {
+    const now = commits();
+    assert.equal(commits(), now, "nothing was committed meanwhile");
+    const known = seen.has(now);
+    seen.add(now);
+    return !known;
+  };
+  assert.ok(isNew());
+  await load();
+  // Until then it sees what it has read.
+  await setImmediate();
+  assert.ok(!isNew(), "reading changes nothing");
+  write("one");
+  assert.ok(isNew());
+  // An uncached table.
+  raw.exec("insert into signature_checks values ('r/d', 'r', 'd', 0, 0)");
+  assert.ok(isNew());
+  const other = openReader(path);
+  t.after(() => other.destroy());
+  assert.ok(!seen.has(embeddedOf(other)?.commits?.() ?? -1));
 });
 
 test("a value is not cached when a commit happened while it was loaded", async (t) => {

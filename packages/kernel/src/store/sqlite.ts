@@ -179,6 +179,7 @@ export function readingDatabase(
     execute: (text, parameters) => guarded((opened) => opened.execute(text, parameters)),
     version: () => guarded((opened) => opened.version()),
     versionAlone: () => guarded((opened) => opened.versionAlone()),
+    commits: () => guarded((opened) => opened.commits()),
     holds: (since, keys) => guarded((opened) => opened.holds(since, keys)),
   };
   const close = (): void => {
@@ -204,7 +205,7 @@ interface Engine extends Embedded {
   ): { rows: unknown[]; changes?: bigint; lastInsertRowid?: bigint };
 }
 
-type ReadingEngine = Engine & Required<Pick<Embedded, "version" | "versionAlone" | "holds">>;
+type ReadingEngine = Engine & Required<Pick<Embedded, "version" | "versionAlone" | "commits" | "holds">>;
 
 interface Prepared {
   statement: StatementSync;
@@ -245,6 +246,9 @@ function engineOf(
   };
 }
 
+// What SQLite reports is a number of the connection, which begins again when a connection is opened anew.
+let statesSeen = 0;
+
 function readingEngine(database: DatabaseSync): ReadingEngine {
   const opened = snapshots(database);
   const numberOf = (pragma: string): (() => number) => {
@@ -258,13 +262,14 @@ function readingEngine(database: DatabaseSync): ReadingEngine {
   const [selectCommit, selectCount] = [numberOf("data_version"), numberOf("application_id")];
   let commit: number | undefined;
   let count = 0;
+  let state = 0;
   let version: number | undefined;
   const before = (): void => {
     if (opened()) version = undefined;
   };
   const versionAlone = (): number => {
     const newest = selectCommit();
-    if (newest !== commit) [count, commit] = [selectCount(), newest];
+    if (newest !== commit) [count, commit, state] = [selectCount(), newest, (statesSeen += 1)];
     return count;
   };
   const arrays = preparer(database, true);
@@ -280,6 +285,10 @@ function readingEngine(database: DatabaseSync): ReadingEngine {
       return (version ??= versionAlone());
     },
     versionAlone,
+    commits() {
+      versionAlone();
+      return state;
+    },
   };
 }
 

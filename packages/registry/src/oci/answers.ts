@@ -1,3 +1,4 @@
+import type { JudgedState } from "../trust/index.ts";
 import type { Pull } from "./records/batch.ts";
 
 export type Headers = Record<string, string | string[]>;
@@ -22,6 +23,8 @@ export function warningHeader(text: string): Headers {
  * `send`.
  */
 export interface PullAnswer {
+  /** What the image was judged by, under policies of signatures: looked at again before a cached answer is sent. */
+  judged?: JudgedState | undefined;
   pull: Pull;
   headers: Headers & { etag: string };
   body: Uint8Array | string;

@@ -3,7 +3,13 @@ export { trustArea } from "./area.ts";
 export { holdingHash, noteSignaturePull, type SignatureNote } from "./gate/events.ts";
 export { holdsTags, lastPassing } from "./gate/tag-fallback.ts";
 export { judgeSignedMoves } from "./gate/moves.ts";
-export { createSignatureGate, type JudgeSignedPull, type SignatureVerdict } from "./gate/pull.ts";
+export {
+  createSignatureGate,
+  isJudgedAlike,
+  type JudgedState,
+  type JudgeSignedPull,
+  type SignatureVerdict,
+} from "./gate/pull.ts";
 export { documentSigners } from "./judging/document-signers.ts";
 export { askedBy, documentPoliciesOf, judgeDocuments, layersSigned } from "./judging/judge-documents.ts";
 export { enforced, isForNow } from "./judging/judge.ts";

@@ -86,18 +86,18 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     type: "manifest",
   } as const;
   // An answer of the source registry is not cached, since the source may change at any time; nor is one that depends on
-  // findings, scans or signatures, which change without the tables that the cache watches, or one that will be rejected
-  // in time.
+  // findings or scans, which change without the tables that the cache watches, or one that will be rejected in time.
+  // One under policies of signatures is, with what its image was judged by.
   const isCacheable =
     local !== undefined &&
     isCurrent &&
     judged === undefined &&
-    signed === undefined &&
+    (signed === undefined || signed.judged !== undefined) &&
     deprecated?.endsMs === undefined &&
     onlyDigest(exchange) === undefined;
   const asked = pulledOf(reference);
   const keys = "tag" in asked ? [tagKey(repo, asked.tag)] : [];
-  answerPull(exchange, { pull, headers, body: pulled.content, isCacheable, keys });
+  answerPull(exchange, { pull, headers, body: pulled.content, isCacheable, keys, judged: signed?.judged });
 }
 
 /** The manifest that is answered: what is here, or what another registry has. Undefined when nobody has it. */

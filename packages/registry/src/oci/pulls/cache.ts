@@ -10,6 +10,7 @@ import type { ChangeKeys, Database } from "@moorage/kernel/store";
 import { type Exchange, tokenCovers } from "../request.ts";
 import { isBasic } from "../credentials.ts";
 import type { Pull } from "../records/batch.ts";
+import { isJudgedAlike } from "../../trust/index.ts";
 import { HIT } from "./cache-status.ts";
 import { scanOf } from "./gate.ts";
 import { send, sendEmpty } from "../send.ts";
@@ -55,9 +56,19 @@ export async function answerFromCache(exchange: Exchange): Promise<boolean> {
   if (known === undefined) return false;
   // By HEAD a client asks whether it need not push the blob: that is up to the stored content.
   if (req.method === "HEAD" && known.answer.pull.type === "blob") return false;
+  if (!(await isStillSigned(exchange, known.answer))) return false;
   data.observed?.beginVerb(`${known.answer.pull.type}_${req.method === "GET" ? "get" : "head"}`);
   answer(exchange, known.answer, known.caller);
   return true;
+}
+
+/** Whether policies of signatures would say of the image what they said when the answer was made. */
+async function isStillSigned({ deps, callData }: Exchange, { pull, judged }: PullAnswer): Promise<boolean> {
+  if (judged === undefined) return true;
+  const { repo, digest } = pull;
+  return await deps.transactor.read({ ...callData, nowMs: deps.clock.nowMs() }, (call) =>
+    isJudgedAlike(call, { repo, digest }, judged),
+  );
 }
 
 /**
@@ -72,12 +83,14 @@ export function answerPull(
     body,
     isCacheable,
     keys,
+    judged,
   }: PullAnswer & { body: Uint8Array; isCacheable: boolean; keys?: ChangeKeys },
 ): void {
-  const pulled = { pull, headers, body: body.length <= MAX_TEXT_BYTES ? textOf(body) : body };
+  const pulled = { pull, headers, body: body.length <= MAX_TEXT_BYTES ? textOf(body) : body, judged };
   // Below a group that stands for another registry every answer says where it is from.
   const kept = exchange.res.hasHeader("cache-status") ? { ...headers, "cache-status": HIT } : headers;
-  if (isCacheable) exchange.steps.keep(body.length, () => ({ ...pulled, headers: kept }), keys);
+  if (isCacheable)
+    exchange.steps.keep(body.length + (judged?.state.length ?? 0), () => ({ ...pulled, headers: kept }), keys);
   answer(exchange, pulled, exchange.caller);
 }
 

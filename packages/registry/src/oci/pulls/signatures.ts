@@ -9,6 +9,7 @@ import {
   type HoldingPolicy,
   hurrySignatures,
   isForNow,
+  type JudgedState,
   lastPassing,
   type SignatureVerdict,
 } from "../../trust/index.ts";
@@ -21,6 +22,8 @@ import { type Answerable, type Judged, scanOf } from "./gate.ts";
 /** What policies of signatures say of a pull. `instead`: the digest that is answered in place of the one asked for. */
 interface JudgedSignatures extends Judged {
   instead?: string;
+  /** By what an answer that these policies have nothing to say of can be sent again. */
+  judged?: JudgedState;
 }
 
 /** For so long a pull waits for signatures that are not verified yet. */
@@ -90,6 +93,8 @@ export async function judgeSignatures(
     if (instead === undefined) throw signatureDenied(name, pulled.digest, held);
     return { warning: describeInstead(tag, instead, describeHeld(pulled.digest, held)), instead };
   }
+  const { judged } = verdict;
+  if (holding.length === 0) return { warning: "", ...(judged !== undefined && { judged }) };
   return { warning: held.length === 0 ? "" : describeHeld(pulled.digest, held) };
 }
 

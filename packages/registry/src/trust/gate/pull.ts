@@ -1,6 +1,7 @@
 import { SignatureAction } from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
 import { createLru } from "@moorage/kernel/lib/lru";
+import { embeddedOf } from "@moorage/kernel/store";
 import type { ManifestContent } from "../judging/documents.ts";
 import { readEvidence } from "../judging/evidence.ts";
 import { policiesOf } from "../judging/in-force.ts";
@@ -14,6 +15,19 @@ export interface SignatureVerdict {
   holding: readonly HoldingPolicy[];
   /** The manifests whose signatures wait to be looked at or verified. */
   waiting: readonly string[];
+  /** By what that is said again without judging; undefined where it is to be judged each time. */
+  judged?: JudgedState;
+}
+
+/** What an image was judged by. Times are milliseconds since 1970. */
+export interface JudgedState {
+  /** The text of `stateOf`, which differs when the image may be judged in another way. */
+  state: string;
+  readMs: number;
+  /** When the judgment ends by the time alone. */
+  untilMs: number;
+  /** `Embedded.commits` before the state was last read, which holds until that differs; undefined on PostgreSQL. */
+  commits?: number | undefined;
 }
 
 /** An image whose manifest is to be answered. */
@@ -33,11 +47,8 @@ export type JudgeSignedPull = (
   image: PulledImage,
 ) => Promise<SignatureVerdict | undefined>;
 
-interface Known {
+interface Known extends JudgedState {
   verdict: SignatureVerdict | undefined;
-  state: string;
-  readMs: number;
-  untilMs: number;
 }
 
 const MAX_KNOWN = 10_000;
@@ -59,12 +70,34 @@ export function createSignatureGate(): JudgeSignedPull {
     const known = isOwn ? memory.get(key) : undefined;
     if (known !== undefined && known.state === text && isCurrent(known, nowMs)) return known.verdict;
     const { verdict, untilMs } = await judgeNow({ tx, nowMs }, image);
-    if (text !== undefined && isOwn) memory.set(key, { verdict, untilMs, state: text, readMs: nowMs });
-    return verdict;
+    if (text === undefined || !isOwn) return verdict;
+    const judged = { state: text, readMs: nowMs, untilMs };
+    const kept = verdict && { ...verdict, judged };
+    memory.set(key, { verdict: kept, ...judged });
+    return kept;
   };
 }
 
-function isCurrent({ readMs, untilMs }: Known, nowMs: number): boolean {
+/**
+ * Whether an image would be judged as it was. Asks the statement that the gate asks before it answers from memory, so
+ * that what is kept elsewhere by this is never older than what the gate would say, and asks nothing where it is known
+ * that nobody has committed anything since it was asked last.
+ */
+export async function isJudgedAlike(
+  { tx, nowMs }: Pick<Call, "tx" | "nowMs">,
+  image: Pick<PulledImage, "repo" | "digest">,
+  judged: JudgedState,
+): Promise<boolean> {
+  if (!isCurrent(judged, nowMs)) return false;
+  // Before the state is read: what is committed meanwhile is looked at the next time.
+  const commits = embeddedOf(tx)?.commits?.();
+  if (commits !== undefined && commits === judged.commits) return true;
+  if ((await stateOf(tx, image)).text !== judged.state) return false;
+  judged.commits = commits;
+  return true;
+}
+
+function isCurrent({ readMs, untilMs }: JudgedState, nowMs: number): boolean {
   // Calls under way at one time are not answered in the order of their times, and a clock may be set back.
   return Math.abs(nowMs - readMs) < MAX_AGE_MS && nowMs < untilMs;
 }
