@@ -2,6 +2,7 @@ import { Capability } from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
 import { newUid, parentOf } from "@moorage/kernel/lib/uid";
 import { statement } from "@moorage/kernel/store";
+import { type RawBuilder, sql } from "kysely";
 
 const addCheck = statement(
   "insert into attachment_checks (id, repo, digest, backlog, create_time) values (?, ?, ?, 0, ?)",
@@ -56,8 +57,13 @@ export async function checkDocuments({ tx, nowMs, wake }: Noting, repo: string, 
   wake("images");
 }
 
+/** Whether signatures are attached to the digest in the repo, where it need not be stored. */
+export function hasSignatures(repo: string, digest: string): RawBuilder<number> {
+  return sql`(select count(*) from signature_sources where repo = ${repo} and subject = ${digest} and until_time is null)`;
+}
+
 /** The same for signatures alone. */
-async function checkSignatures({ tx, nowMs, wake }: Noting, repo: string, digest: string): Promise<void> {
+export async function checkSignatures({ tx, nowMs, wake }: Noting, repo: string, digest: string): Promise<void> {
   await addSignatureCheck(tx, newUid(repo), repo, digest, nowMs);
   wake("signatures");
 }

@@ -8,8 +8,10 @@ export {
   checkAttachmentsBy,
   checkDocuments,
   checkDocumentsBy,
+  checkSignatures,
   endAttachmentChecks,
   endSignatureChecks,
+  hasSignatures,
   hurrySignatureChecks,
   NO_ATTACHER,
 } from "./attachment-checks.ts";

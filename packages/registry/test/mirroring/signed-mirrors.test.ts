@@ -11,6 +11,7 @@ import {
   COSIGN_SIGN,
   envelopeBundle,
   inToto,
+  messageBundle,
   newKey,
   pushCosign,
   pushReferrer,
@@ -116,6 +117,14 @@ test("what is pulled through is answered once its signatures were fetched, and r
     const byReferrer = await push(`${tag}-bundle`);
     await pushReferrer({ ...source, repo: "" }, byReferrer, envelopeBundle(key, inToto(byReferrer, COSIGN_SIGN)));
     await get(`${tag}-bundle`, 200);
+    // A signature of the bytes of an image is verified once that is copied, which the first pull begins.
+    const byBytes = await push(`${tag}-bytes`);
+    const bytes = await fetch(`${source.url}/v2/${source.name}/manifests/${byBytes}`, {
+      headers: { authorization: `Bearer ${source.token}` },
+    });
+    const message = Buffer.from(await bytes.arrayBuffer());
+    await pushReferrer({ ...source, repo: "" }, byBytes, messageBundle(key, message));
+    await eventually(async () => (await pull(`${name}/manifests/${byBytes}`)).status === 200);
     // An index that is signed, and its image right after it: neither is copied yet.
     const image = await push(`${tag}-image`);
     const index = await pushIndex(source, `${tag}-index`, [[image, AMD]]);

@@ -9,8 +9,10 @@ import {
   attacherOf,
   checkAttachments,
   checkAttachmentsBy,
+  checkSignatures,
   countOfQuotasAbove,
   deleteTag,
+  hasSignatures,
   moveTag,
   NO_ATTACHER,
   removeContent,
@@ -187,7 +189,7 @@ async function insertManifest(
     .insertInto("manifests")
     .values(row)
     .onConflict((on) => on.columns(["repo", "digest"]).doNothing())
-    .returning(countOfQuotasAbove(repo).as("quotas"))
+    .returning([countOfQuotasAbove(repo).as("quotas"), hasSignatures(repo, digest).as("signatures")])
     .executeTakeFirst();
   // A repeated push has the same bytes and so the same references.
   const isNew = made !== undefined;
@@ -207,6 +209,8 @@ async function insertManifest(
   if (mayBeUnread && holdsFileSystems({ digest, content, manifest }))
     for (const { stored } of call.below.image) await stored(call, { repo, digest });
   const isVouched = !isNew && attacher.mayAdvise && (await vouchFor(call, repo, digest, attacher));
+  // Some are of its bytes, and could not be verified without them.
+  if (Number(made?.signatures ?? 0) > 0) await checkSignatures(call, repo, digest);
   if ((isNew || isVouched) && subject !== "") await checkAttachments(call, repo, subject);
   if ((isNew || isVouched) && manifest.hasAttestations) await checkAttachments(call, repo, digest);
   for (let at = 0; isNew && at < references.length; at += CHUNK) {

@@ -1,11 +1,12 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { endSignatureChecks } from "../../registry/index.ts";
-import { type Row, takeAdvisoryLock } from "@moorage/kernel/store";
+import { type Row, select, takeAdvisoryLock } from "@moorage/kernel/store";
 import { READING_STATE, VERIFYING } from "../command-options.ts";
+import { NOT_HELD } from "../missing-subject.ts";
 import { checkSignedDocumentsIn } from "./document-checks.ts";
 import { emitAttached, emitDetached } from "./events.ts";
-import { relationsOf } from "./relations.ts";
+import { MAX_MANIFESTS, relationsOf } from "./relations.ts";
 
 /** The most rows of one digest that are kept after they ended. */
 const MAX_ENDED = 500;
@@ -86,11 +87,24 @@ async function writeChanges(call: Call, repo: string, subject: string): Promise<
     await emitAttached(call, { repo, subject, manifest, actor: attachedBy });
     await awaitReading(call, subject, manifest);
   }
+  await awaitUnheld(call, repo, subject);
   if (gone.length > 0) await checkSignedDocumentsIn(call, repo, subject);
   // What stands at the tag now is looked at when it is verified.
   const tagged = new Set([...now.values()].map(({ via }) => via).filter((via) => via !== ""));
   for (const { manifest, via } of gone)
     if (!tagged.has(via)) await emitDetached(call, { repo, subject, manifest, via });
+}
+
+/** Has verified again what could not be before the subject was pushed, if it was pushed meanwhile. */
+async function awaitUnheld(call: Call, repo: string, subject: string): Promise<void> {
+  const found = await select<{ manifest: string }>(
+    call.tx,
+    `select distinct e.manifest from signature_entries as e join signature_readings as r on r.subject = e.subject and r.manifest = e.manifest
+     where e.subject = ? and e.reason = ? and r.state = ${READING_STATE.done} and exists (select 1 from manifests as m where m.repo = ? and m.digest = ?)
+     order by e.manifest limit ${MAX_MANIFESTS}`,
+    [subject, NOT_HELD, repo, subject],
+  );
+  for (const { manifest } of found) await awaitReading(call, subject, manifest);
 }
 
 /**

@@ -43,16 +43,18 @@ export async function claimedOf(
   tx: Database,
   { subject, manifest, create_time }: { subject: string; manifest: string; create_time: number },
 ): Promise<ClaimedSigned | undefined> {
-  const rows = await tx
-    .selectFrom("manifests")
-    .select(["digest", "media_type", "content", "create_time"])
-    .where("digest", "in", [subject, manifest])
-    .orderBy("create_time")
-    .limit(CHUNK)
-    .execute();
-  const held = rows.find(({ digest }) => digest === manifest);
+  // Any number of repos may hold either.
+  const firstOf = async (digest: string) =>
+    await tx
+      .selectFrom("manifests")
+      .select(["media_type", "content", "create_time"])
+      .where("digest", "=", digest)
+      .orderBy("create_time")
+      .limit(1)
+      .executeTakeFirst();
+  const held = await firstOf(manifest);
   if (held === undefined) return undefined;
-  const about = rows.find(({ digest }) => digest === subject);
+  const about = await firstOf(subject);
   const all = layersIn(held.content);
   return {
     subject,

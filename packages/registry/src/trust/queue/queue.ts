@@ -1,10 +1,12 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
-import { takeAdvisoryLock } from "@moorage/kernel/store";
+import { type Database, takeAdvisoryLock } from "@moorage/kernel/store";
 import { queueOn } from "@moorage/kernel/work";
+import { awaitReading } from "../attached/check.ts";
 import { checkSignedDocuments } from "../attached/document-checks.ts";
 import { emitVerified, trustedBy } from "../attached/events.ts";
 import { READING_STATE, VERIFYING } from "../command-options.ts";
+import { NOT_HELD } from "../missing-subject.ts";
 import type { VerifiedEntry } from "../verify/types.ts";
 import { type ClaimedSigned, claimedOf } from "./claim-contents.ts";
 import { writeEntries, writeVerdicts } from "./write.ts";
@@ -103,10 +105,18 @@ export const finishSignatures = command(
       readers: VERIFIER_VERSION,
       urgent: 0,
     });
+    // The subject may have been pushed after this was claimed.
+    if (entries.some(({ reason }) => reason === NOT_HELD) && (await isHeld(tx, place.subject)))
+      await awaitReading(call, place.subject, place.manifest);
     return { held: true };
   },
   VERIFYING,
 );
+
+async function isHeld(tx: Database, digest: string): Promise<boolean> {
+  const held = tx.selectFrom("manifests").select("digest").where("digest", "=", digest).limit(1);
+  return (await held.executeTakeFirst()) !== undefined;
+}
 
 /** The manifest could not be verified. `isFinal`: it would fail again; otherwise it waits, up to MAX_ATTEMPTS. */
 export const failSignatures = command(

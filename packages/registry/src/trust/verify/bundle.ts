@@ -6,6 +6,7 @@ import { dsse } from "./dsse.ts";
 import type { SignedBytes } from "./simple-signing.ts";
 import { claimsOf } from "../claims/claims.ts";
 import { base64Of, type Statement } from "./statement.ts";
+import { NOT_HELD } from "../missing-subject.ts";
 import { SignatureError } from "./types.ts";
 
 const MAX_SIGNATURE = 4 << 10;
@@ -32,8 +33,7 @@ export function bundle(
   if (isObject(dsseEnvelope)) return dsse(dsseEnvelope, subject);
   if (!isObject(messageSignature))
     throw new SignatureError(SignatureCode.UNREADABLE, "neither dsseEnvelope nor messageSignature is an object");
-  if (subjectContent === undefined)
-    throw new SignatureError(SignatureCode.UNREADABLE, "the manifest that it has signed is not held here");
+  if (subjectContent === undefined) throw new SignatureError(SignatureCode.UNREADABLE, NOT_HELD);
   requireDigest(messageSignature["messageDigest"], subjectContent, subject);
   const signature = base64Of(messageSignature["signature"], "messageSignature.signature", MAX_SIGNATURE);
   return { message: subjectContent, signatures: [signature], predicateType: "", claims: NO_CLAIMS };

@@ -1,5 +1,6 @@
 import { SignatureCode, SignatureTime } from "@moorage/api/messages";
 import type { Claims } from "../../claims/claims.ts";
+import { NOT_HELD } from "../../missing-subject.ts";
 import { type Match, type Signed, SignatureError, type SignedLayer, type SignerSpec } from "../types.ts";
 import { algorithmOf, isSignedBy } from "../../x509/algorithms.ts";
 import { CertificateError, nameOf, readCertificate } from "../../x509/certificate.ts";
@@ -39,7 +40,7 @@ export function verifyNotation(
   signers: readonly SignerSpec[],
 ): VerifiedNotation {
   if (content.length > MAX_ENVELOPE) throw unreadable(`the envelope is larger than ${MAX_ENVELOPE} bytes`);
-  if (subjectContent === undefined) throw unreadable("the manifest that it has signed is not held here");
+  if (subjectContent === undefined) throw unreadable(NOT_HELD);
   const envelope = sound(mediaType === JOSE ? readJws(content) : readCose(content));
   const target = { digest: subject, mediaType: subjectMediaType, size: subjectContent.length };
   const claims = payloadClaims(envelope.payload, target);
