@@ -73,14 +73,24 @@ const isHeld = ({ holder }: CatalogRow): boolean => holder !== "";
 /** Has an image read, so that a process is there; stops that process, and has another image wait for it. */
 async function hang(t: TestContext, house: House): Promise<{ store: Store; pid: number; digest: string }> {
   const store = await openRows(t, house);
-  await rowOf(store, await pushLayers(house.place, "first", imageOf("first")), isDone);
+  return { store, ...(await hangWith(t, house, store, 1)) };
+}
+
+/** The same with images of this number. */
+async function hangWith(
+  t: TestContext,
+  house: House,
+  store: Store,
+  number: number,
+): Promise<{ pid: number; digest: string }> {
+  await rowOf(store, await pushLayers(house.place, `first-${number}`, imageOf(`first-${number}`)), isDone);
   const [pid = 0] = childrenOf(house.server.pid);
   assert.ok(pid > 0, "a process has read the image");
   process.kill(pid, "SIGSTOP");
   t.after(() => isRunning(pid) && process.kill(pid, "SIGKILL"));
-  const digest = await pushLayers(house.place, "hung", imageOf("hung"));
+  const digest = await pushLayers(house.place, `hung-${number}`, imageOf(`hung-${number}`));
   await rowOf(store, digest, isHeld);
-  return { store, pid, digest };
+  return { pid, digest };
 }
 
 test("a reader that hangs is killed at the deadline; what waits is read, and so is its image", LIMIT, async (t) => {
@@ -102,11 +112,17 @@ test("a reader that hangs is killed at the deadline; what waits is read, and so 
 
 test("a reader that is killed during its work is replaced, and the image is read", LIMIT, async (t) => {
   const house = await startHouse(t);
-  const { store, pid, digest } = await hang(t, house);
-  process.kill(pid, "SIGKILL");
-  const row = await rowOf(store, digest, ({ reason }) => reason !== "");
-  assert.match(row.reason, /^the process that read it ended: .* SIGKILL/);
-  assert.equal((await rowOf(store, digest, isDone)).attempts, 2);
+  const store = await openRows(t, house);
+  for (let number = 1; ; number += 1) {
+    const { pid, digest } = await hangWith(t, house, store, number);
+    process.kill(pid, "SIGKILL");
+    const row = await rowOf(store, digest, (each) => each.reason !== "" || isDone(each));
+    // An image is held a moment before the process gets it: one that was killed by then had not begun.
+    if (row.reason === "" && row.attempts === 1) continue;
+    assert.match(row.reason, /^the process that read it ended: .* SIGKILL/);
+    assert.equal((await rowOf(store, digest, isDone)).attempts, 2);
+    break;
+  }
   assert.ok(house.server.lines.some(({ kind }) => kind === "died"));
 });
 

@@ -10,7 +10,10 @@ export async function adapterUrl(): Promise<string> {
   return (await (adapter ??= startAdapter())).url;
 }
 
-/** A scanner of the group, as if the owner had registered the adapter at that address. Answers its uid. */
+/**
+ * A scanner of the group, as if the owner had registered the adapter at that address for scans on request: the server
+ * plans none by itself beside those that a test adds. Answers its uid.
+ */
 export async function addScanner(platform: Platform, group: string, url?: string): Promise<string> {
   const uid = newUid(group);
   const capability = {
@@ -26,7 +29,7 @@ export async function addScanner(platform: Platform, group: string, url?: string
     url: url ?? (await adapterUrl()),
     credential: "",
     disabled: 0,
-    on_request_only: 0,
+    on_request_only: 1,
     adapter: JSON.stringify({ name: "Test Scanner", capabilities: [capability] }),
     check_time: 0,
     identity: platform.owner,
