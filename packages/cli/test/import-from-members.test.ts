@@ -3,18 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import type { PlanItem } from "../src/move-in/plan.ts";
 import { type HarborPeople, startFakeHarbor } from "./fake-registries.ts";
 import { BUILD, openStage, type Stage } from "./tasks-stage.ts";
 
 const ISSUER = "https://login.example.com";
 
-interface Item {
-  kind: string;
-  source: string;
-  target: string;
-  action: string;
-  why: string;
-}
 type Result = {
   counts: { kind: string; done: number; same: number; left: number; cannot: number }[];
   failed: object[];
@@ -39,7 +33,7 @@ async function openMove(t: TestContext, members: object[], people: HarborPeople)
     front,
     async plan(...flags: string[]) {
       await here.ok(...command, ...read, ...flags);
-      return (JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as { items: Item[] }).items;
+      return (JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as { items: PlanItem[] }).items;
     },
     apply: (...flags: string[]) => here.json<Result>(...command, "--apply", "plan.json", ...pull, ...flags),
   };
@@ -111,9 +105,9 @@ test("members of Harbor become bindings, invites and mappings, once each", async
         "mapping",
         "acme: group ldap, guest",
         "cannot",
-        "is no group of OpenID Connect: map it by what the provider here calls it",
+        "is not an OpenID Connect group: map it by what the provider here calls it",
       ],
-      ["binding", "acme: dee, ?", "cannot", "has a role there that is none of Harbor's own"],
+      ["binding", "acme: dee, ?", "cannot", "has a role that is not one of Harbor's built-in roles"],
       ["binding", "acme: gone, limited guest", "cannot", "is a member, and otherwise not known there"],
     ],
   );
@@ -222,7 +216,7 @@ test("what Harbor answers of members is not trusted: each trick is an item that 
   const unknown = "cannot nobody here is known as that person, and there is no address for an invite";
   assert.deepEqual(await whys(), [
     "cannot its name cannot be shown",
-    "cannot has a role there that is none of Harbor's own",
+    "cannot has a role that is not one of Harbor's built-in roles",
     "cannot is neither a person nor a group",
     "cannot has no number there",
     unknown,

@@ -3,16 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { PlanItem } from "../src/move-in/plan.ts";
 import { startFakeQuay } from "./fake-registries.ts";
 import { BUILD, openStage, type Stage } from "./tasks-stage.ts";
 
-interface Item {
-  kind: string;
-  source: string;
-  target: string;
-  action: string;
-  why: string;
-}
 interface Secret {
   robot?: string;
   username: string;
@@ -92,9 +86,9 @@ test("robots of Quay come with the images that they may use, and teams as far as
   );
   const command = ["import-from", "quay", url, "--into", "acme/old"];
   const read = ["--username", "$oauthtoken", "--password-file", "password", "--namespace", "acme"];
-  const plan = async (): Promise<Item[]> => {
+  const plan = async (): Promise<PlanItem[]> => {
     await here.ok(...command, "--plan", "plan.json", ...read);
-    const { items } = JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as { items: Item[] };
+    const { items } = JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as { items: PlanItem[] };
     return items.filter(({ kind }) => !["group", "repo", "tag"].includes(kind));
   };
   const unnamed = "has a name that no robot of the organization can have";

@@ -4,17 +4,10 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import type { PlanItem } from "../src/move-in/plan.ts";
 import { type HarborProject, startFakeHarbor, startFakeQuay } from "./fake-registries.ts";
 import { BUILD, openStage } from "./tasks-stage.ts";
 
-interface Item {
-  kind: string;
-  source: string;
-  target: string;
-  action: string;
-  why: string;
-  rules?: object[];
-}
 interface Result {
   counts: { kind: string; [outcome: string]: number | string }[];
   failed: object[];
@@ -60,7 +53,7 @@ async function openMove(t: TestContext, images: [string, 1 | 2 | 3][], projects:
     here,
     async plan() {
       await here.ok(...command, ...read);
-      const { items } = JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as { items: Item[] };
+      const { items } = JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as { items: PlanItem[] };
       return items.filter(({ kind }) => kind === "retention");
     },
     apply: (...flags: string[]) =>
@@ -271,7 +264,7 @@ test("Quay's policies of pruning and of immutable tags come with --policies", as
   const command = ["import-from", "quay", url, "--into", "acme/old"];
   const read = ["--username", "$oauthtoken", "--password-file", "password", "--namespace", "acme"];
   await here.ok(...command, "--plan", "plan.json", ...read);
-  const { items } = JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as { items: Item[] };
+  const { items } = JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as { items: PlanItem[] };
   const found = items.filter(({ kind }) => kind === "policy" || kind === "retention");
   const rules = [
     { tagPattern: "sha256-.*", keepFor: ALWAYS },

@@ -29,7 +29,7 @@ test("a gate shows which images it would block while it is typed, and of how man
   const target = { url: platform.url, token, name: "acme/gated" };
   await pushLayers(target, "1.0", [tarOf([npmFile("app", "left-pad", "1.0.0"), npmFile("app", "other", "1.0.0")])]);
   await pushLayers(target, "2.0", [tarOf([npmFile("app", "other", "1.0.0")])]);
-  // Nothing is found in it, which is no proof that nothing is in it.
+  // Nothing is found in it, which does not show that nothing is in it.
   await pushLayers(target, "3.0", [Buffer.from("no archive")]);
   const path = `/vulnerabilities/v2/findings?repo=${uid}`;
   await eventually(async () => (await platform.ok<{ findings: unknown[] }>("GET", path)).findings.length === 3);

@@ -94,7 +94,8 @@ function checkIssuer(kind: SourceKind, { issuer, plan }: MoveInFlags): void {
   if (issuer === undefined) return;
   if (kind !== "harbor" && kind !== "quay") throw new UsageFailure(`--issuer: members of ${kind} are not read`);
   if (plan === undefined) throw new UsageFailure("--issuer: goes with --plan; a plan has who is known here");
-  if (!/^https?:$/.test(URL.parse(issuer)?.protocol ?? "")) throw new UsageFailure(`--issuer: ${issuer} is no URL`);
+  if (!/^https?:$/.test(URL.parse(issuer)?.protocol ?? ""))
+    throw new UsageFailure(`--issuer: ${issuer} is not a valid URL`);
 }
 
 /** A folder has no password, and nothing follows it. */

@@ -47,7 +47,7 @@ export function openMemberReader(client: SourceClient, issuer: string | undefine
         roles: known?.roles ?? [],
       };
       if (type !== "u" && type !== "g") return { ...base, fault: "is neither a person nor a group" };
-      if (known === undefined) return { ...base, fault: "has a role there that is none of Harbor's own" };
+      if (known === undefined) return { ...base, fault: "has a role that is not one of Harbor's built-in roles" };
       if (label === "" || /\p{C}/u.test(label)) return { ...base, fault: "its name cannot be shown" };
       if (typeof id !== "number" || !Number.isSafeInteger(id)) return { ...base, fault: "has no number there" };
       try {
@@ -76,6 +76,7 @@ function personOf(person: Fields, issuer: string | undefined): Partial<SourceMem
 
 function groupOf({ group_type: type, group_name: name }: Fields, label: string): Partial<SourceMember> {
   if (name !== label) return { fault: "has another name in the list of groups" };
-  if (type !== OIDC_GROUP) return { fault: "is no group of OpenID Connect: map it by what the provider here calls it" };
+  if (type !== OIDC_GROUP)
+    return { fault: "is not an OpenID Connect group: map it by what the provider here calls it" };
   return { externalGroup: label };
 }

@@ -3,30 +3,12 @@ import type { JsonObject } from "../api/rest.ts";
 import type { MemberRole } from "./model.ts";
 import type { RetentionRule } from "./retention.ts";
 
+const RIGHTS_AND_RULES = ["robot", "binding", "invite", "mapping", "policy", "retention", "quota"] as const;
 /** What an item makes here. */
-export const ITEM_KINDS = [
-  "group",
-  "repo",
-  "tag",
-  "robot",
-  "binding",
-  "invite",
-  "mapping",
-  "policy",
-  "retention",
-  "quota",
-] as const;
+export const ITEM_KINDS = ["group", "repo", "tag", ...RIGHTS_AND_RULES] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 /** Kinds whose items are known by what they are there: several of them may have one place here. */
-export const KNOWN_BY_SOURCE: readonly ItemKind[] = [
-  "robot",
-  "binding",
-  "invite",
-  "mapping",
-  "policy",
-  "retention",
-  "quota",
-];
+export const KNOWN_BY_SOURCE: readonly ItemKind[] = RIGHTS_AND_RULES;
 /** What is to be done: make it, change it, nothing since it is so, nothing since it cannot be. */
 export const ACTIONS = ["create", "update", "same", "cannot"] as const;
 export type Action = (typeof ACTIONS)[number];

@@ -12,7 +12,7 @@ interface Right {
   role: string;
 }
 
-/** The rights that are here already. What is made is noted with `add`. */
+/** The rights that are here already. */
 export interface RightsHere {
   /** The uid of a built-in role. */
   roleUid(name: MemberRole): Promise<string>;

@@ -57,15 +57,15 @@ export async function checkDocuments({ tx, nowMs, wake }: Noting, repo: string, 
   wake("images");
 }
 
-/** Whether signatures are attached to the digest in the repo, where it need not be stored. */
-export function hasSignatures(repo: string, digest: string): RawBuilder<number> {
-  return sql`(select count(*) from signature_sources where repo = ${repo} and subject = ${digest} and until_time is null)`;
-}
-
 /** The same for signatures alone. */
 export async function checkSignatures({ tx, nowMs, wake }: Noting, repo: string, digest: string): Promise<void> {
   await addSignatureCheck(tx, newUid(repo), repo, digest, nowMs);
   wake("signatures");
+}
+
+/** Whether signatures are attached to the digest in the repo, where it need not be stored. */
+export function hasSignatures(repo: string, digest: string): RawBuilder<number> {
+  return sql`(select count(*) from signature_sources where repo = ${repo} and subject = ${digest} and until_time is null)`;
 }
 
 /** Has the signatures of these digests of the repo looked at before all others: somebody waits for them. */

@@ -23,6 +23,7 @@ import {
   pushNotation,
   stampToken,
 } from "../../../server/test/support/notation-signing.ts";
+import { newX509Signer } from "../../../server/test/support/notation-repo.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 import { newPolicy, openSignedRepo, type SignedRepo } from "../../../server/test/support/signed-repo.ts";
 import { newKey, short, verifiedSignatures } from "../../../server/test/support/signing.ts";
@@ -35,13 +36,9 @@ before(async () => {
 });
 after(() => platform.close());
 
-let signers = 0;
-
 /** Makes a signer of certificates below the root. Answers its uid. */
 async function signerOf(x509: object, fields: object = {}, group = platform.organization): Promise<string> {
-  signers += 1;
-  const body = { name: `signer ${signers}`, x509: { identities: ["*"], ...x509 }, ...fields };
-  return (await platform.ok("POST", `/registry/v2/signers/${group}`, body)).uid;
+  return await newX509Signer(platform, group, x509, fields);
 }
 
 /** The size of a manifest of the repo, as whoever signs it sees it. */

@@ -40,7 +40,7 @@ interface Attachment {
   state: string;
 }
 
-/** A repo of the installation as a place to push to, and what is said of its images. */
+/** A repo of the server to push to, and what the API says of its images. */
 async function openRepo(server: Installation, name: string) {
   const { repos } = await server.api(
     "GET",

@@ -53,7 +53,7 @@ export function sinceOf({ updated }: TagFilters, nowMs: number): string | undefi
   return updated === undefined ? undefined : new Date(nowMs - Number(updated) * DAY_MS).toISOString();
 }
 
-/** The fields of a list's request that leave tags out. Whether a tag is deprecated is none of them: see `orderOf`. */
+/** The fields of a list's request that leave tags out. Whether a tag is deprecated is not among them: see `orderOf`. */
 export function requestOf({ hide }: TagFilters, since: string | undefined) {
   return {
     ...(since !== undefined && { updatedSince: since }),

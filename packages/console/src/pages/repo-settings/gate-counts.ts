@@ -10,7 +10,7 @@ const MAX_PAGES = 10;
 const DAY_MS = 86_400_000;
 
 /** The open findings that a gate means, whatever its grace period. */
-interface MeantFindings {
+export interface MeantFindings {
   findings: readonly Finding[];
   /** Whether these are all of them. */
   isWhole: boolean;

@@ -5,11 +5,11 @@ import { Badge } from "../../ui/badge.tsx";
 import type { Column } from "../../ui/column.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { DigestChip } from "../../ui/digest-chip.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Row } from "../../ui/page.tsx";
 import { StaleFeeds, UnknownImages } from "../security/knowledge.tsx";
 import { SeverityBadge } from "../security/severity.tsx";
-import { type GatedImage, gatedImages, meantQuery } from "./gate-counts.ts";
+import { type GatedImage, gatedImages, type MeantFindings, meantQuery } from "./gate-counts.ts";
+import { PreviewFrame } from "./preview-frame.tsx";
 import styles from "./retention-rules.module.css";
 
 export interface GatePreviewProps {
@@ -28,47 +28,45 @@ export function GatePreview({ repo, gate, isSaved }: GatePreviewProps) {
     // While the next values are looked at, what the last ones would do stays.
     placeholderData: keepPreviousData,
   });
-  const images = data === undefined ? [] : gatedImages(data.findings, gate.graceDays ?? 0, data.nowMs);
   return (
-    <section className={styles.preview} aria-label="Preview" aria-busy={isPlaceholderData}>
-      <Row>
-        <h3>Preview</h3>
-        {!isSaved && <Badge look="warning">Not saved yet</Badge>}
-      </Row>
-      <ErrorNote error={error} />
-      {error === null && data === undefined && <p role="status">Looking…</p>}
-      {error === null && data !== undefined && (
-        <>
-          <div className={styles.numbers}>
-            <p>
-              <b>
-                {data.isWhole ? "" : "at least "}
-                {count(images.length)}
-              </b>{" "}
-              {images.length === 1 ? "image" : "images"} with findings that count
-            </p>
-            <Unknown gate={gate} summary={data.unknown} />
-          </div>
-          <p className={styles.quiet}>
-            Of the images that tags point to, by what is known now. {effectOf(gate)} An index is pulled as long as one
-            of its images is, and promoted if all of them are.
-            {!data.isWhole && ` ${counted(data.findings.length, "finding")} were read; there are more.`}
-          </p>
-          <UnknownImages summary={data.unknown} />
-          <StaleFeeds feeds={data.staleFeeds} />
-          {images.length > 0 && (
-            <DataTable
-              label="Images with findings that count"
-              rowWord="image"
-              rows={images}
-              columns={columnsOf(repo.path)}
-              idOf={({ digest }) => digest}
-              total={data.isWhole ? images.length : undefined}
-            />
-          )}
-        </>
+    <PreviewFrame isSaved={isSaved} isBusy={isPlaceholderData} error={error} data={data}>
+      {(meant) => <Gated repo={repo} gate={gate} meant={meant} />}
+    </PreviewFrame>
+  );
+}
+
+function Gated({ repo, gate, meant }: Pick<GatePreviewProps, "repo" | "gate"> & { meant: MeantFindings }) {
+  const images = gatedImages(meant.findings, gate.graceDays ?? 0, meant.nowMs);
+  return (
+    <>
+      <div className={styles.numbers}>
+        <p>
+          <b>
+            {meant.isWhole ? "" : "at least "}
+            {count(images.length)}
+          </b>{" "}
+          {images.length === 1 ? "image" : "images"} with findings that count
+        </p>
+        <Unknown gate={gate} summary={meant.unknown} />
+      </div>
+      <p className={styles.quiet}>
+        Of the images that tags point to, by what is known now. {effectOf(gate)} An index is pulled as long as one of
+        its images is, and promoted if all of them are.
+        {!meant.isWhole && ` ${counted(meant.findings.length, "finding")} were read; there are more.`}
+      </p>
+      <UnknownImages summary={meant.unknown} />
+      <StaleFeeds feeds={meant.staleFeeds} />
+      {images.length > 0 && (
+        <DataTable
+          label="Images with findings that count"
+          rowWord="image"
+          rows={images}
+          columns={columnsOf(repo.path)}
+          idOf={({ digest }) => digest}
+          total={meant.isWhole ? images.length : undefined}
+        />
       )}
-    </section>
+    </>
   );
 }
 

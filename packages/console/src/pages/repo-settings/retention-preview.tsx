@@ -3,12 +3,10 @@ import { type ExpiringTag, previewTagRetention, type TagPolicyInput } from "../.
 import { listQuery } from "../../api/queries.ts";
 import { count } from "../../lib/bytes.ts";
 import { shortDigest } from "../../lib/digest.ts";
-import { Badge } from "../../ui/badge.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import type { Column } from "../../ui/column.ts";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Row } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
+import { PreviewFrame } from "./preview-frame.tsx";
 import styles from "./retention-rules.module.css";
 
 const PAGE_SIZE = 100;
@@ -34,14 +32,8 @@ export function RetentionPreview({ uid, policy, tags, isSaved }: RetentionPrevie
   const rows = data?.pages.flatMap((page) => page.expiringTags) ?? [];
   const deleted = Number(data?.pages[0]?.totalCount ?? rows.length);
   return (
-    <section className={styles.preview} aria-label="Preview">
-      <Row>
-        <h3>Preview</h3>
-        {!isSaved && <Badge look="warning">Not saved yet</Badge>}
-      </Row>
-      <ErrorNote error={error} />
-      {error === null && data === undefined && <p role="status">Looking…</p>}
-      {error === null && data !== undefined && (
+    <PreviewFrame isSaved={isSaved} error={error} data={data}>
+      {() => (
         <>
           <div className={styles.numbers}>
             <p>
@@ -68,7 +60,7 @@ export function RetentionPreview({ uid, policy, tags, isSaved }: RetentionPrevie
           )}
         </>
       )}
-    </section>
+    </PreviewFrame>
   );
 }
 
