@@ -258,8 +258,8 @@ async function random(): Promise<string> {
       disabled: true,
       description: draw(text),
     });
-    // Repos below a group that stands for a registry follow no other.
-    const standsForRegistry = draw(fc.boolean());
+    // At least one does. Repos below a group that stands for a registry follow no other.
+    const standsForRegistry = draw(fc.boolean()) || place === inner;
     if (standsForRegistry)
       await make("/registry/v2/upstreams", place, {
         registry: draw(fc.constantFrom("docker.io", "quay.io", "registry.example.com:5000")),
