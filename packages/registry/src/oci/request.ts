@@ -107,6 +107,8 @@ export interface Exchange {
   steps: RequestSteps<PullAnswer>;
   deps: RegistryDeps;
   query: URLSearchParams;
+  /** Headers that every answer has, names and values in turn. */
+  everyAnswer: readonly string[];
   /** `<organization>/<image…>`; empty for `/v2/`. */
   name: string;
   caller: Caller;
@@ -130,7 +132,10 @@ interface CalledMirror {
 /** The actions of the distribution token protocol. */
 export type Action = "pull" | "push" | "delete";
 
-/** Creates an exchange, before its caller is authenticated. The time of the call is read here, once. */
+/**
+ * Creates an exchange, before its caller is authenticated. The time of the call is read here, once. `headers`: what
+ * every answer has beside the request's id.
+ */
 export function openExchange(
   req: Request,
   res: Response,
@@ -138,6 +143,7 @@ export function openExchange(
   deps: RegistryDeps,
   name: string,
   query: URLSearchParams,
+  headers: readonly string[] = [],
 ): Exchange {
   const userAgent = req.headers["user-agent"] ?? "";
   const callData = {
@@ -148,7 +154,8 @@ export function openExchange(
     userAgent,
   };
   const steps = new RequestSteps(data, deps.pulls);
-  return { req, res, data, steps, deps, query, name, caller: ANONYMOUS, callData };
+  const everyAnswer = ["x-request-id", data.requestId, ...headers];
+  return { req, res, data, steps, deps, query, everyAnswer, name, caller: ANONYMOUS, callData };
 }
 
 /**

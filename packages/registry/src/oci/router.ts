@@ -1,4 +1,5 @@
 import type { RequestHandler } from "@moorage/kernel/core/http";
+import { after, attempt } from "@moorage/kernel/lib/awaitable";
 import { noteRejection } from "./audit.ts";
 import { handleBlob } from "./blobs/handler.ts";
 import { authorize, type Exchange, openExchange, type RegistryDeps } from "./request.ts";
@@ -40,36 +41,46 @@ export interface RegistryHandler {
 export function registryHandler(deps: RegistryDeps): RegistryHandler {
   return {
     matches: (path) => path === "/v2" || path.startsWith("/v2/"),
-    async handle(req, res, data) {
-      const exchange = openExchange(req, res, data, deps, "", NO_QUERY);
-      try {
-        res.setHeader("docker-distribution-api-version", "registry/2.0");
-        exchange.steps.admit();
-        const mirror = deps.addresses.mirror(req);
-        if (mirror === undefined && (await answerFromCache(exchange))) return;
-        const url = req.url ?? "/";
-        const cut = url.indexOf("?");
-        if (cut >= 0) exchange.query = readQuery(url.slice(cut + 1));
-        const route = findRoute(cut < 0 ? url : url.slice(0, cut), deps.config.historySegments);
-        exchange.name = route.name;
-        if (mirror !== undefined) await enterMirror(exchange, mirror);
-        if (!route.methods.includes(req.method ?? "")) {
-          throw new RegistryError("UNSUPPORTED", "The method is not supported here", {
-            headers: { allow: route.methods.join(", ") },
-          });
-        }
-        data.observed?.beginVerb(`${route.kind}_${VERBS[req.method ?? ""] ?? ""}`);
-        await route.run(exchange);
-      } catch (error) {
-        data.observed?.beginVerb("other");
-        noteRejection(exchange, error);
-        answerError(exchange, await withPushHint(exchange, error));
-      }
+    handle(req, res, data) {
+      const exchange = openExchange(req, res, data, deps, "", NO_QUERY, API_VERSION);
+      return attempt(
+        () => {
+          exchange.steps.admit();
+          const mirror = deps.addresses.mirror(req);
+          if (mirror !== undefined) return runRoute(exchange, mirror);
+          return after(answerFromCache(exchange), (isAnswered) => (isAnswered ? undefined : runRoute(exchange)));
+        },
+        (error) => answerFailure(exchange, error),
+      );
     },
   };
 }
 
+async function runRoute(exchange: Exchange, mirror?: { origin: string; group: string }): Promise<void> {
+  const { req, data, deps } = exchange;
+  const url = req.url ?? "/";
+  const cut = url.indexOf("?");
+  if (cut >= 0) exchange.query = readQuery(url.slice(cut + 1));
+  const route = findRoute(cut < 0 ? url : url.slice(0, cut), deps.config.historySegments);
+  exchange.name = route.name;
+  if (mirror !== undefined) await enterMirror(exchange, mirror);
+  if (!route.methods.includes(req.method ?? "")) {
+    throw new RegistryError("UNSUPPORTED", "The method is not supported here", {
+      headers: { allow: route.methods.join(", ") },
+    });
+  }
+  data.observed?.beginVerb(`${route.kind}_${VERBS[req.method ?? ""] ?? ""}`);
+  await route.run(exchange);
+}
+
+async function answerFailure(exchange: Exchange, error: unknown): Promise<void> {
+  exchange.data.observed?.beginVerb("other");
+  noteRejection(exchange, error);
+  answerError(exchange, await withPushHint(exchange, error));
+}
+
 const NO_QUERY = new URLSearchParams();
+const API_VERSION = ["docker-distribution-api-version", "registry/2.0"];
 const VERBS: Record<string, string> = {
   GET: "get",
   HEAD: "head",

@@ -1,3 +1,4 @@
+import { writeHead } from "@moorage/kernel/core/http";
 import type { Headers } from "./answers.ts";
 import type { Exchange } from "./request.ts";
 
@@ -5,10 +6,9 @@ import type { Exchange } from "./request.ts";
  * Answers with a body in memory: bytes, or a string with one character for each byte. A HEAD request gets its length
  * alone.
  */
-export function send({ req, res, data }: Exchange, status: number, headers: Headers, body: Uint8Array | string): void {
-  res.statusCode = status;
-  for (const name in headers) res.setHeader(name, headers[name] ?? "");
-  res.setHeader("content-length", body.length);
+export function send(exchange: Exchange, status: number, headers: Headers, body: Uint8Array | string): void {
+  const { req, res, data } = exchange;
+  begin(exchange, status, headers, body.length);
   if (req.method !== "HEAD" && data.observed !== undefined) data.observed.sentBytes += body.length;
   if (req.method === "HEAD") res.end();
   else if (typeof body === "string") res.end(body, "latin1");
@@ -20,9 +20,24 @@ export function sendJson(exchange: Exchange, status: number, headers: Headers, b
 }
 
 /** Answers without a body: content-length is 0, except for 204 and 304, which have none. */
-export function sendEmpty({ res }: Exchange, status: number, headers: Headers): void {
-  res.statusCode = status;
-  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-  if (status !== 204 && status !== 304) res.setHeader("content-length", 0);
-  res.end();
+export function sendEmpty(exchange: Exchange, status: number, headers: Headers): void {
+  begin(exchange, status, headers, status === 204 || status === 304 ? undefined : 0);
+  exchange.res.end();
+}
+
+/** Begins an answer, with the headers that all answers of the exchange have. `length`: of the body, in bytes. */
+export function begin(
+  { res, everyAnswer }: Exchange,
+  status: number,
+  headers: Readonly<Record<string, string | readonly string[]>>,
+  length: number | undefined,
+): void {
+  const all = [...everyAnswer];
+  for (const name in headers) {
+    const value = headers[name] ?? "";
+    if (typeof value === "string") all.push(name, value);
+    else for (const each of value) all.push(name, each);
+  }
+  if (length !== undefined) all.push("content-length", String(length));
+  writeHead(res, status, all);
 }

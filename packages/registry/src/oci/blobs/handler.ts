@@ -14,7 +14,7 @@ import { blobUnknown, findBlob, type RecordedCopy } from "../find-blob.ts";
 import { parseRange } from "./ranges.ts";
 import { redirectUrl } from "./redirect.ts";
 import { HIT, MISS } from "../pulls/cache-status.ts";
-import { sendEmpty } from "../send.ts";
+import { begin, sendEmpty } from "../send.ts";
 import { responseSink } from "../body.ts";
 import { deleteBlob } from "./commands.ts";
 
@@ -57,7 +57,7 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
     // What is known to be damaged may be right the next time it is read: then it is served, and otherwise cut short.
     const mayBeRight = isHeld && req.method === "GET" && blob.suspect_time !== null && attempt === 1;
     if (found === "missing" && !mayBeRight) throw blobUnknown(digest);
-    if (found === "answered") return onAnswered(Number(res.getHeader("content-length") ?? 0));
+    if (typeof found === "number") return onAnswered(found);
     // Another request has just copied it, so it is now served from the local blob store.
     if (found === "copied") {
       if (attempt === MAX_ATTEMPTS) throw blobUnknown(digest);
@@ -67,68 +67,63 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
   if (blob === undefined) throw blobUnknown(digest);
   const { size, generation } = blob;
   const etag = `"${digest}"`;
-  res.setHeader("docker-content-digest", digest);
-  res.setHeader("etag", etag);
-  res.setHeader("accept-ranges", "bytes");
-  res.setHeader("cache-control", CACHE_CONTROL);
+  const headers = {
+    "docker-content-digest": digest,
+    etag,
+    "accept-ranges": "bytes",
+    "cache-control": CACHE_CONTROL,
+    "x-content-type-options": "nosniff",
+  };
   if (matchesEtag(req.headers["if-none-match"], etag)) {
     // The same headers as when the answer is cached.
-    sendEmpty(exchange, 304, { "x-content-type-options": "nosniff" });
+    sendEmpty(exchange, 304, headers);
     return onAnswered(0);
   }
   const redirect =
     req.method === "GET" && blob.suspect_time === null ? await redirectUrl(exchange, digest, generation) : undefined;
   if (redirect !== undefined) {
     // A client repeats its Range header at the new address, so ranges need no handling here.
-    sendEmpty(exchange, 307, { location: redirect, "cache-control": "no-store" });
+    sendEmpty(exchange, 307, { ...headers, location: redirect, "cache-control": "no-store" });
     return onAnswered(size);
   }
   const ifRange = req.headers["if-range"];
   const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
   const range = parseRange(asked, size);
   if (range === "unsatisfiable") {
-    const headers = { "content-range": `bytes */${size}`, "cache-control": "no-store" };
-    throw new RegistryError("RANGE_INVALID", "Range not satisfiable", { headers });
+    const unsatisfied = { "content-range": `bytes */${size}`, "cache-control": "no-store" };
+    throw new RegistryError("RANGE_INVALID", "Range not satisfiable", { headers: unsatisfied });
   }
   const part = range === "whole" ? { start: 0, end: size - 1 } : range;
-  const begin = (): void => {
-    res.statusCode = range === "whole" ? 200 : 206;
-    res.setHeader("content-type", "application/octet-stream");
-    res.setHeader("x-content-type-options", "nosniff");
-    res.setHeader("content-length", part.end - part.start + 1);
-    if (range !== "whole") res.setHeader("content-range", `bytes ${part.start}-${part.end}/${size}`);
+  const content = { ...headers, "content-type": "application/octet-stream" };
+  const beginPart = (): void => {
+    const length = part.end - part.start + 1;
+    if (range === "whole") return begin(exchange, 200, content, length);
+    begin(exchange, 206, { ...content, "content-range": `bytes ${part.start}-${part.end}/${size}` }, length);
   };
   if (req.method === "HEAD" || size === 0) {
-    begin();
+    beginPart();
     res.end();
     return onAnswered(0);
   }
   try {
     if (size <= SMALL_BLOB_BYTES && range === "whole") {
-      const headers = {
-        "docker-content-digest": digest,
-        etag,
-        "accept-ranges": "bytes",
-        "cache-control": CACHE_CONTROL,
-        "content-type": "application/octet-stream",
-        "x-content-type-options": "nosniff",
-      };
       const body = await deps.blobs.readWhole(digest, generation);
       await noteRight(exchange, digest, blob);
       // A scan may end without a change of the tables that the cache watches.
-      answerPull(exchange, { pull: pull(), headers, body, isCacheable: onlyDigest(exchange) === undefined });
+      const isCacheable = onlyDigest(exchange) === undefined;
+      answerPull(exchange, { pull: pull(), headers: content, body, isCacheable });
       return;
     }
     if (size <= SMALL_BLOB_BYTES) {
-      const content = await deps.blobs.readWhole(digest, generation);
-      begin();
+      const body = await deps.blobs.readWhole(digest, generation);
+      beginPart();
       if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;
-      res.end(content.subarray(part.start, part.end + 1));
+      res.end(body.subarray(part.start, part.end + 1));
       return onAnswered(part.end - part.start + 1);
     }
     const sink = responseSink(exchange);
     const take = async (chunk: Buffer): Promise<void> => {
-      if (!res.headersSent) begin();
+      if (!res.headersSent) beginPart();
       await sink(chunk);
     };
     if (range === "whole") {

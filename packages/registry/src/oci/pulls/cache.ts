@@ -1,3 +1,4 @@
+import { after, type Awaitable } from "@moorage/kernel/lib/awaitable";
 import { matchesEtag } from "@moorage/kernel/lib/etags";
 import type { Caller } from "@moorage/kernel/core/call";
 import type { Request } from "@moorage/kernel/core/http";
@@ -50,23 +51,26 @@ function keyOf({ headers, method, url }: Request): string | undefined {
 }
 
 /** Answers a pull from the response cache. False when there is no valid cached answer; then nothing was done. */
-export async function answerFromCache(exchange: Exchange): Promise<boolean> {
+export function answerFromCache(exchange: Exchange): Awaitable<boolean> {
   const { req, data, steps, callData } = exchange;
-  const known = await steps.cached(keyOf(req), callData.nowMs);
-  if (known === undefined) return false;
-  // By HEAD a client asks whether it need not push the blob: that is up to the stored content.
-  if (req.method === "HEAD" && known.answer.pull.type === "blob") return false;
-  if (!(await isStillSigned(exchange, known.answer))) return false;
-  data.observed?.beginVerb(`${known.answer.pull.type}_${req.method === "GET" ? "get" : "head"}`);
-  answer(exchange, known.answer, known.caller);
-  return true;
+  return after(steps.cached(keyOf(req), callData.nowMs), (known) => {
+    if (known === undefined) return false;
+    // By HEAD a client asks whether it need not push the blob: that is up to the stored content.
+    if (req.method === "HEAD" && known.answer.pull.type === "blob") return false;
+    return after(isStillSigned(exchange, known.answer), (isGood) => {
+      if (!isGood) return false;
+      data.observed?.beginVerb(`${known.answer.pull.type}_${req.method === "GET" ? "get" : "head"}`);
+      answer(exchange, known.answer, known.caller);
+      return true;
+    });
+  });
 }
 
 /** Whether policies of signatures would say of the image what they said when the answer was made. */
-async function isStillSigned({ deps, callData }: Exchange, { pull, judged }: PullAnswer): Promise<boolean> {
+function isStillSigned({ deps, callData }: Exchange, { pull, judged }: PullAnswer): Awaitable<boolean> {
   if (judged === undefined) return true;
   const { repo, digest } = pull;
-  return await deps.transactor.read({ ...callData, nowMs: deps.clock.nowMs() }, (call) =>
+  return deps.transactor.read({ ...callData, nowMs: deps.clock.nowMs() }, (call) =>
     isJudgedAlike(call, { repo, digest }, judged),
   );
 }

@@ -48,10 +48,10 @@ export function selectRoute(handlers: Handlers, path: string, request: Request, 
   for (const [start, route] of treesOf(paths)) if (path.startsWith(start)) return route;
   const registryEndpoint = Object.hasOwn(registryPaths, path) ? registryPaths[path] : undefined;
   if (registryEndpoint !== undefined)
-    return { name: path, handle: registryEndpoint, answersRejection: true, isPull: true };
+    return { name: path, handle: registryEndpoint, answersRejection: true, sendsRequestId: true, isPull: true };
   const isPull = request.method === "GET" || request.method === "HEAD";
   if (distribution.matches(path))
-    return { name: "registry", handle: distribution.handle, answersRejection: true, isPull };
+    return { name: "registry", handle: distribution.handle, answersRejection: true, sendsRequestId: true, isPull };
   if (libraries?.matches(path) === true)
     return { name: "libraries", handle: libraries.handle, answersRejection: true, isPull };
   if (rpc.matches(request)) return { name: "rpc", handle: rpc.handle, answersRejection: true };
