@@ -54,6 +54,27 @@ export function writeHead(response: Response, status: number, headers: string[])
   for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] ?? "", headers[at + 1] ?? "");
 }
 
+/**
+ * Begins an answer with `first`, names and values in turn, then `headers`, and the length of its body in bytes, if that
+ * is known.
+ */
+export function beginAnswer(
+  response: Response,
+  status: number,
+  first: readonly string[],
+  headers: Readonly<Record<string, string | readonly string[]>>,
+  length?: number,
+): void {
+  const all = [...first];
+  for (const name in headers) {
+    const value = headers[name] ?? "";
+    if (typeof value === "string") all.push(name, value);
+    else for (const each of value) all.push(name, each);
+  }
+  if (length !== undefined) all.push("content-length", String(length));
+  writeHead(response, status, all);
+}
+
 /** The limits of a body that is read whole. */
 export interface BodyLimits {
   maxBytes: number;

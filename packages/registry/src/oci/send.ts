@@ -1,4 +1,4 @@
-import { writeHead } from "@moorage/kernel/core/http";
+import { beginAnswer } from "@moorage/kernel/core/http";
 import type { Headers } from "./answers.ts";
 import type { Exchange } from "./request.ts";
 
@@ -26,18 +26,6 @@ export function sendEmpty(exchange: Exchange, status: number, headers: Headers):
 }
 
 /** Begins an answer, with the headers that all answers of the exchange have. `length`: of the body, in bytes. */
-export function begin(
-  { res, everyAnswer }: Exchange,
-  status: number,
-  headers: Readonly<Record<string, string | readonly string[]>>,
-  length: number | undefined,
-): void {
-  const all = [...everyAnswer];
-  for (const name in headers) {
-    const value = headers[name] ?? "";
-    if (typeof value === "string") all.push(name, value);
-    else for (const each of value) all.push(name, each);
-  }
-  if (length !== undefined) all.push("content-length", String(length));
-  writeHead(res, status, all);
+export function begin(exchange: Exchange, status: number, headers: Headers, length: number | undefined): void {
+  beginAnswer(exchange.res, status, exchange.everyAnswer, headers, length);
 }

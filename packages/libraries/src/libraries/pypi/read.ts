@@ -6,7 +6,7 @@ import { findDocument, noteDocument, renderDocument } from "../requests/document
 import { type LibraryExchange, read } from "../requests/exchange.ts";
 import { answerFile } from "../requests/file.ts";
 import { sendRendered } from "../requests/send-document.ts";
-import { send, sendFile } from "../requests/send.ts";
+import { begin, send, sendFile } from "../requests/send.ts";
 import { offeredDistribution, PROVENANCE_TYPE } from "./fetch.ts";
 import { BESIDE, factsOf } from "./offer.ts";
 import { offeredProject, projectNamed, type ProjectPath } from "./resolve.ts";
@@ -68,9 +68,7 @@ export async function sendIndex(
   const { form, mediaType } = wantedForm(exchange);
   const { res, req, ecosystem } = exchange;
   const group = await read(exchange, (call) => groupFor(call, path, ecosystem.read));
-  res.statusCode = 200;
-  for (const [name, value] of Object.entries({ ...CACHING, "content-type": mediaType })) res.setHeader(name, value);
-  res.setHeader("x-content-type-options", "nosniff");
+  begin(exchange, 200, { ...CACHING, "content-type": mediaType });
   if (req.method === "HEAD") return void res.end();
   const { head, tail, item, between } = simpleIndexParts(form);
   const sink = responseSink(exchange);

@@ -5,7 +5,7 @@ import { matchesEtag } from "@moorage/kernel/lib/etags";
 import { responseSink } from "@moorage/registry/oci";
 import type { Rendered } from "./rendering.ts";
 import type { LibraryExchange } from "./exchange.ts";
-import { send } from "./send.ts";
+import { begin, send } from "./send.ts";
 
 /**
  * Answers with a document that was rendered, compressed where the client takes that and `isCompressed` allows it; a
@@ -33,10 +33,7 @@ async function sendUnpacked(
   headers: Readonly<Record<string, string>>,
 ): Promise<void> {
   const { req, res } = exchange;
-  res.statusCode = 200;
-  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-  res.setHeader("x-content-type-options", "nosniff");
-  res.setHeader("content-length", plainBytes);
+  begin(exchange, 200, headers, plainBytes);
   if (req.method === "HEAD") return void res.end();
   const sink = responseSink(exchange);
   for await (const chunk of unpacked(gzipped)) await sink(chunk);

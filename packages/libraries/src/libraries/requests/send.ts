@@ -1,3 +1,4 @@
+import { beginAnswer } from "@moorage/kernel/core/http";
 import { matchesEtag } from "@moorage/kernel/lib/etags";
 import { createLru } from "@moorage/kernel/lib/lru";
 import { Code, MoorageError } from "@moorage/kernel/errors";
@@ -20,16 +21,24 @@ export function send(
 ): void {
   const { req, res, data } = exchange;
   if (status === 200 && typeof body !== "string") cacheAnswer(exchange, headers, body);
-  res.statusCode = status;
-  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-  res.setHeader("x-content-type-options", "nosniff");
-  if (status === 304 || status === 204) return void res.end();
-  res.setHeader("content-length", body.length);
+  const isEmpty = status === 304 || status === 204;
+  begin(exchange, status, headers, isEmpty ? undefined : body.length);
+  if (isEmpty) return void res.end();
   if (req.method === "HEAD") return void res.end();
   if (data.observed !== undefined) data.observed.sentBytes += body.length;
   // Node sends headers and body in one write when the body is a text, and in two when it is bytes.
   if (typeof body === "string") res.end(body, "latin1");
   else res.end(body);
+}
+
+/** Begins an answer, with the headers that all answers have. `length`: of the body in bytes, if it is known. */
+export function begin(
+  { res, data }: Pick<LibraryExchange, "res" | "data">,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  length?: number,
+): void {
+  beginAnswer(res, status, ["x-request-id", data.requestId, "x-content-type-options", "nosniff"], headers, length);
 }
 
 /** Answers as the same request was answered before. */
@@ -112,14 +121,9 @@ export async function sendFile(
   const part = range === "whole" ? { start: 0, end: size - 1 } : range;
   if (range !== "whole") all["content-range"] = `bytes ${part.start}-${part.end}/${size}`;
   const status = range === "whole" ? 200 : 206;
-  const begin = (): void => {
-    res.statusCode = status;
-    for (const [name, value] of Object.entries(all)) res.setHeader(name, value);
-    res.setHeader("x-content-type-options", "nosniff");
-    res.setHeader("content-length", part.end - part.start + 1);
-  };
+  const beginPart = (): void => begin(exchange, status, all, part.end - part.start + 1);
   if (req.method === "HEAD" || size === 0) {
-    begin();
+    beginPart();
     return void res.end();
   }
   try {
@@ -128,13 +132,13 @@ export async function sendFile(
       // Its content never changes, and a version that is open stays open until somebody changes something.
       exchange.goodUntilMs = Infinity;
       if (range === "whole") return send(exchange, 200, all, content);
-      begin();
+      beginPart();
       if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;
       return void res.end(content.subarray(part.start, part.end + 1));
     }
     const sink = responseSink(exchange);
     const take = async (chunk: Buffer): Promise<void> => {
-      if (!res.headersSent) begin();
+      if (!res.headersSent) beginPart();
       await sink(chunk);
     };
     // A part cannot be verified by the digest of the whole.

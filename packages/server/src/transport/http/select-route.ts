@@ -53,7 +53,7 @@ export function selectRoute(handlers: Handlers, path: string, request: Request, 
   if (distribution.matches(path))
     return { name: "registry", handle: distribution.handle, answersRejection: true, sendsRequestId: true, isPull };
   if (libraries?.matches(path) === true)
-    return { name: "libraries", handle: libraries.handle, answersRejection: true, isPull };
+    return { name: "libraries", handle: libraries.handle, answersRejection: true, sendsRequestId: true, isPull };
   if (rpc.matches(request)) return { name: "rpc", handle: rpc.handle, answersRejection: true };
   if (metrics?.matches(path, request, data) === true) return { name: "metrics", handle: metrics.handle };
   if (pages?.matches(path, request) === true) return { name: "console", handle: pages.handle };
