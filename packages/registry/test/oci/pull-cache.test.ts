@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { type IncomingMessage, request } from "node:http";
 import { test } from "node:test";
 import {
   digestOf,
@@ -255,3 +256,34 @@ test("a cached answer has the same bytes and headers, for every method and condi
   });
   assert.deepEqual([part.status, Buffer.from(await part.arrayBuffer())], [206, everyByte.subarray(250, 260)]);
 });
+
+test("each answer has each of its headers once: worked on, from memory, in part, and rejected", async (t) => {
+  const registry = await startRegistry(t);
+  const token = await registry.mint(registry.viewer);
+  const { image, targets } = await pulled(registry);
+  const [byTag = "", , blob = ""] = targets;
+  const asked: [target: string, method?: string, headers?: Record<string, string>][] = [
+    ...[...targets, ...targets].map((target): [string] => [target]),
+    ...targets.map((target): [string, string] => [target, "HEAD"]),
+    [blob, "GET", { range: "bytes=0-1" }],
+    [blob, "GET", { range: "bytes=1000000-" }],
+    [byTag, "GET", { "if-none-match": `"${image.digest}"` }],
+    [blob, "GET", { "if-none-match": `"${image.layer}"` }],
+    [`/v2/${REPO}/manifests/none`],
+    [`/v2/${REPO}/tags/list`],
+    ["/v2/"],
+  ];
+  for (const [target, method = "GET", headers = {}] of asked) {
+    const names = await headerNames(registry.baseUrl + target, method, { ...headers, authorization: `Bearer ${token}` });
+    assert.deepEqual(names, [...new Set(names)], `${method} ${target}`);
+    for (const name of ["x-request-id", "docker-distribution-api-version"]) assert.ok(names.includes(name), target);
+  }
+});
+
+async function headerNames(url: string, method: string, headers: Record<string, string>): Promise<string[]> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, { method, headers, timeout: 60_000 }, resolve).on("error", reject).end();
+  });
+  await answer.resume().toArray();
+  return answer.rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+}
