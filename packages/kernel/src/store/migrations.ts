@@ -908,6 +908,14 @@ export const MIGRATIONS: Migration[] = [
       `update signature_readings set state = 1, attempts = 0, hold_until = 0, holder = '' where state = 2 and exists (select 1 from signature_entries as e where e.subject = signature_readings.subject and e.manifest = signature_readings.manifest and e.format = 4)`,
     ],
   },
+  {
+    version: 78,
+    name: "what becomes of images that come from registries",
+    statements: [
+      `alter table registry_upstreams add column keep_unpulled text`,
+      `alter table registry_upstreams add column tag_policy text`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -16,7 +16,7 @@ export const makeStandInRepo = command(
     if (repo !== undefined) return { repo: (await isOrigin(call.tx, repo, standIn.uid)) ? repo : undefined };
     const now = group === undefined ? undefined : await standInFor(call.tx, group, path.split("/"));
     if (now?.standIn.uid !== standIn.uid || now.standIn.disabled) return { repo: undefined };
-    const made = await makeRepository(call, resolved);
+    const made = await makeRepository(call, resolved, now.standIn.repoPolicy);
     await noteOrigin(call.tx, made, standIn);
     return { repo: made };
   },

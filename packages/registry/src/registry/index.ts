@@ -22,7 +22,8 @@ export { imageFor } from "./images.ts";
 export { imagesToJudge, type PromotedTag, type ToJudge } from "./gated-moves.ts";
 export { importedEnds } from "./import-moves.ts";
 export { promotedMoves, rolledBackMoves } from "./promotions.ts";
-export { historyRetentionMs, policyOf } from "./policies.ts";
+export { historyRetentionMs, policyOf, policyViolations } from "./policies.ts";
+export { requireTagPolicyRight } from "./policy-rights.ts";
 export { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf } from "./gate-events.ts";
 export { type LocalMirror, localSourceOf } from "./local-source.ts";
 export { repoOfReport } from "./repo-of-report.ts";
@@ -35,7 +36,7 @@ export { lackOfSpace, spaceLeft, type SpaceLeft } from "./quotas/space.ts";
 export { quotaFigures } from "./quotas/figures.ts";
 export { quotaMetrics } from "./quotas/metrics.ts";
 export { startQuotas } from "./quotas/worker.ts";
-export { createRepoNamed, repos } from "./repos.ts";
+export { createRepoNamed, replacePolicies, repos } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention } from "./retention.ts";
 export { isPrivate, passwordPlace, syncPages, type SyncSettings, syncSettings } from "./syncs.ts";
 export { groupPath } from "./quotas/group-path.ts";
@@ -43,7 +44,7 @@ export { standInAbove } from "./stand-ins.ts";
 export { runConfigOf } from "./run-config.ts";
 export { createPullCounter, type PullCounter } from "./pulls/counter.ts";
 export { endPullCoverage } from "./pulls/commands.ts";
-export { coverageMessage, pullCoverage } from "./pulls/coverage.ts";
+export { coverageMessage, coversSince, pullCoverage } from "./pulls/coverage.ts";
 export { type Puller, pullersOf } from "./pulls/pullers.ts";
 export { requireEventsOf } from "./pulls/require-events.ts";
 export { requireReporter } from "./usage/report.ts";
@@ -69,4 +70,5 @@ export {
   MAX_NAMED,
   type UnknownImage,
   verdictBody,
+  withOnUnknown,
 } from "./vulnerability-gate.ts";

@@ -38,6 +38,17 @@ export async function requirePolicyRights(
   }
 }
 
+/**
+ * Whoever says by another resource which policy repos get needs what a change of theirs needs, on `uid`, a group above
+ * them. `why`: to what end, in words. Throws PERMISSION_DENIED.
+ */
+export async function requireTagPolicyRight(call: Call, uid: string, why: string): Promise<void> {
+  const capability = NEEDED.get("tag_policy");
+  if (capability === undefined || (await call.may(capability, uid))) return;
+  const missing = CapabilitySchema.value[capability]?.name ?? "";
+  throw permissionDenied(`the caller lacks ${missing}, which is needed ${why}`, { missing });
+}
+
 // An empty policy is none.
 function policyText(repo: Repo | undefined): string {
   const text = repo?.tagPolicy === undefined ? "{}" : toJsonString(TagPolicySchema, repo.tagPolicy);

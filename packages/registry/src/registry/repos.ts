@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, fromJsonString } from "@bufbuild/protobuf";
 import {
   RepoDeletedSchema,
   type Repo,
@@ -6,6 +6,7 @@ import {
   RepoSchema,
   ReposService,
   type TagPolicy,
+  TagPolicySchema,
 } from "@moorage/api/messages";
 import { sql } from "kysely";
 import { columnIsIfSet, listStored, storedListOf } from "@moorage/kernel/aip/list";
@@ -149,13 +150,53 @@ export function reposService({
   };
 }
 
-/** Creates a repo with only a name, as a push to a path does. The caller's rights have been checked before. */
-export async function createRepoNamed(call: Call, parent: string, name: string): Promise<string> {
-  const repo = create(RepoSchema, { name });
+/**
+ * Creates a repo with only a name, as a push to a path does, and a tag policy in its stored form, if it has one. The
+ * caller's rights have been checked before.
+ */
+export async function createRepoNamed(
+  call: Call,
+  parent: string,
+  name: string,
+  policy: string | null = null,
+): Promise<string> {
+  const tagPolicy = policy === null ? undefined : fromJsonString(TagPolicySchema, policy);
+  const repo = create(RepoSchema, { name, tagPolicy });
   validate(RepoSchema, repo);
   const row = await insertRepo(call, parent, repo);
   emitRepo(call, "created", row);
   return row.uid;
+}
+
+const POLICY_CHUNK = 200;
+
+/** Gives those of the repos another tag policy that have the policy `before`; both in their stored form. */
+export async function replacePolicies(
+  call: Call,
+  uids: readonly string[],
+  before: string | null,
+  after: string | null,
+): Promise<void> {
+  const changes = { tag_policy: after, update_time: call.nowMs };
+  for (let at = 0; at < uids.length; at += POLICY_CHUNK) {
+    const rows = await call.tx
+      .selectFrom("repos")
+      .selectAll()
+      .where("uid", "in", uids.slice(at, at + POLICY_CHUNK))
+      .where("tag_policy", before === null ? "is" : "=", before)
+      .execute();
+    if (rows.length === 0) continue;
+    await call.tx
+      .updateTable("repos")
+      .set(changes)
+      .where(
+        "uid",
+        "in",
+        rows.map(({ uid }) => uid),
+      )
+      .execute();
+    for (const row of rows) emitRepo(call, "updated", { ...row, ...changes });
+  }
 }
 
 // The events of other methods are emitted from their responses.

@@ -5,7 +5,7 @@ import type { Config } from "@moorage/kernel/config";
 import type { FieldViolation } from "@moorage/kernel/errors";
 import { networks } from "@moorage/kernel/lib/network";
 import { urlFault } from "@moorage/kernel/lib/url-fault";
-import { isPrivate } from "../registry/index.ts";
+import { isPrivate, policyViolations } from "../registry/index.ts";
 import { registryOrigin } from "./registries.ts";
 
 const NOT_SUPPORTED = "is not supported by this version of the server";
@@ -13,7 +13,9 @@ const MAX_PATTERNS = 200;
 const MAX_DIGESTS = 1_000;
 const MAX_NETWORKS = 100;
 const MAX_TTL_S = 30n * 24n * 3600n;
-const MAX_COOLDOWN_S = 3650n * 24n * 3600n;
+const DAY_S = 24n * 3600n;
+const MAX_COOLDOWN_S = 3650n * DAY_S;
+const MAX_KEEP_S = 3650n * DAY_S;
 const PATTERN = /^[\x21-\x7e]{1,255}$/;
 const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 
@@ -33,6 +35,8 @@ export function checkUpstream(
   wrong("tagTtl", durationFault(upstream.tagTtl, MAX_TTL_S));
   wrong("missingTtl", durationFault(upstream.missingTtl, MAX_TTL_S));
   wrong("cooldown", durationFault(upstream.cooldown, MAX_COOLDOWN_S));
+  wrong("keepUnpulled", keepFault(upstream.keepUnpulled));
+  if (upstream.tagPolicy !== undefined) found.push(...policyViolations(upstream.tagPolicy, "tagPolicy"));
   for (const field of ["allowed", "denied"] as const)
     for (const each of listFaults(field, upstream[field], MAX_PATTERNS, patternFault)) found.push(each);
   found.push(
@@ -42,13 +46,17 @@ export function checkUpstream(
   return found;
 }
 
-function unsupportedIn({ keepUnpulled, maxBytes, follow, tagPolicy }: RegistryUpstream): string[] {
-  return [
-    ...(keepUnpulled === undefined ? [] : ["keepUnpulled"]),
-    ...(maxBytes === 0n ? [] : ["maxBytes"]),
-    ...(follow === undefined ? [] : ["follow"]),
-    ...(tagPolicy === undefined ? [] : ["tagPolicy"]),
-  ];
+function unsupportedIn({ maxBytes, follow }: RegistryUpstream): string[] {
+  return [...(maxBytes === 0n ? [] : ["maxBytes"]), ...(follow === undefined ? [] : ["follow"])];
+}
+
+/** As long as a rule of retention may say, so that a server that loses the pulls of some seconds deletes nothing. */
+function keepFault(duration: Duration | undefined): string | undefined {
+  if (duration === undefined) return undefined;
+  const { seconds, nanos } = duration;
+  if (nanos !== 0 || seconds < DAY_S || seconds > MAX_KEEP_S)
+    return `must be whole seconds, from ${DAY_S}, a day, to ${MAX_KEEP_S}`;
+  return undefined;
 }
 
 function registryFault(registry: string, rules: Pick<Config, "allowPrivateNetwork">): string | undefined {

@@ -6,4 +6,5 @@ export { checkTimeOf, noteCheck, noteTagCheck, noteUpstream, type UpstreamNote }
 export { credentialPlace } from "./credentials.ts";
 export { mirroredName, type MirroredName } from "./mirrors.ts";
 export { rateIn, type RegistryRate } from "./rate.ts";
+export { pulledCuts } from "./repo-policy.ts";
 export { isOrigin, noteOrigin, originOf, type StandIn, standInFor, standsForWords } from "./stand-ins.ts";

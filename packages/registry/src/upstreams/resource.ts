@@ -3,7 +3,7 @@ import { resource } from "@moorage/kernel/aip/resource";
 import { columnsOf, layoutOf } from "@moorage/kernel/core/stored-answer";
 
 /** The fields that the contract has and this version does not support: `checkUpstream` rejects them. */
-const UNSUPPORTED = ["keep_unpulled", "max_bytes", "follow", "tag_policy"];
+const UNSUPPORTED = ["max_bytes", "follow"];
 
 /** How upstreams are stored, without their passwords. */
 export const UPSTREAM_LAYOUT = layoutOf(RegistryUpstreamSchema, { without: ["password", ...UNSUPPORTED] });
@@ -21,6 +21,8 @@ export const upstreamColumns = columnsOf(UPSTREAM_LAYOUT, "registry_upstreams", 
   "allowed_digests",
   "anonymous_networks",
   "disabled",
+  "keep_unpulled",
+  "tag_policy",
 ]);
 
 export const registryUpstreams = resource({

@@ -8,9 +8,11 @@ import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { alreadyExists, invalidArgument } from "@moorage/kernel/errors";
 import type { Row } from "@moorage/kernel/store";
 import { groups } from "@moorage/platform/iam";
+import { requireTagPolicyRight, withOnUnknown } from "../registry/index.ts";
 import { credentialPlace, keepsCredential } from "./credentials.ts";
 import { checkUpstream } from "./fields.ts";
 import { whatStays } from "./remains.ts";
+import { changesPolicy, repoPolicy, updateRepoPolicies } from "./repo-policy.ts";
 import { registryUpstreams, UPSTREAM_LAYOUT, upstreamColumns } from "./resource.ts";
 
 const getUpstream = storedGet("registry_upstreams", UPSTREAM_LAYOUT);
@@ -20,7 +22,7 @@ const LIST = storedListOf(
     table: "registry_upstreams",
     defaultOrder: "registry",
     orderBy: sortable("registry", "description", "create_time", "update_time", "uid"),
-    large: ["allowed", "denied", "allowed_digests", "anonymous_networks"],
+    large: ["allowed", "denied", "allowed_digests", "anonymous_networks", "tag_policy"],
   },
   UPSTREAM_LAYOUT,
 );
@@ -49,6 +51,8 @@ export function registryUpstreamsService({
       check(upstream);
       await groups.get(call.tx, parent);
       await requireNone(call, parent);
+      if (changesPolicy(undefined, upstream)) await requireTagPolicyRight(call, parent, POLICY_WORDS);
+      withOnUnknown(upstream.tagPolicy?.vulnerabilities, undefined);
       const row = await registryUpstreams.insert(call, parent, {
         ...upstreamColumns(upstream),
         credential: "",
@@ -69,6 +73,11 @@ export function registryUpstreamsService({
       await registryUpstreams.patch(call, uid, upstream, updateMask, async (before, after) => {
         const isKept = keepsCredential(before, after, updateMask);
         check(isKept && before.credential !== "" ? { ...after, password: "kept" } : after);
+        const was = registryUpstreams.toMessage(before);
+        if (changesPolicy(create(RegistryUpstreamSchema, was), after))
+          await requireTagPolicyRight(call, before.parent, POLICY_WORDS);
+        withOnUnknown(after.tagPolicy?.vulnerabilities, was.tagPolicy?.vulnerabilities);
+        await updateRepoPolicies(call, uid, repoPolicy(before), repoPolicy(upstreamColumns(after)));
         if (!isKept) await store(call, uid, after.password);
         // Another user may have another limit.
         if (!isKept) await call.tx.updateTable("registry_upstreams").set(NOTHING_YET).where("uid", "=", uid).execute();
@@ -88,6 +97,7 @@ export function registryUpstreamsService({
   };
 }
 
+const POLICY_WORDS = "to say what becomes of the images that come";
 const NOTHING_YET = { rate: null, held_until: 0, last_error: "", last_error_time: null } as const;
 
 async function requireNone(call: Call, group: string): Promise<void> {
@@ -103,6 +113,8 @@ async function requireNone(call: Call, group: string): Promise<void> {
 async function endUpstream(call: Call, row: Row<"registry_upstreams">): Promise<void> {
   const { tx } = call;
   const { uid: upstream } = row;
+  // What nobody pulls cannot be fetched again from now on.
+  await updateRepoPolicies(call, upstream, repoPolicy(row), row.tag_policy);
   await registryUpstreams.remove(call, row);
   const repos = tx.selectFrom("upstream_repos").select("repo").where("upstream", "=", upstream);
   for (const table of ["upstream_tags", "upstream_sightings", "upstream_digests"] as const)

@@ -5,6 +5,7 @@ import { select, statement } from "@moorage/kernel/store";
 import { wildcard } from "@moorage/kernel/lib/wildcard";
 import { standInAbove } from "../registry/index.ts";
 import { type RegistryRate, rateOf } from "./rate.ts";
+import { repoPolicy } from "./repo-policy.ts";
 import { nameAt, registryKey, registryOrigin, restOf } from "./registries.ts";
 
 /** A repository of another registry, and the upstream by which the group stands for that registry. */
@@ -33,6 +34,8 @@ export interface StandIn {
   rate: RegistryRate | undefined;
   lastError: string;
   lastSuccessMs: number | null;
+  /** The tag policy of the repos that come, in its stored form; null for none. */
+  repoPolicy: string | null;
   /** Whether the rules of the upstream let the repository be pulled. */
   isAllowed: boolean;
 }
@@ -111,6 +114,7 @@ function standInOf(row: Row<"registry_upstreams">, name: string): StandIn {
     rate: rateOf(row.rate),
     lastError: row.last_error,
     lastSuccessMs: row.last_success_time,
+    repoPolicy: repoPolicy(row),
     isAllowed: isAllowed(row, name),
   };
 }

@@ -4,8 +4,9 @@ declare module "@moorage/kernel/store/tables" {
   interface Tables {
     /**
      * The registries that groups stand for: one for the group `parent`. `credential`: the password, sealed; empty for
-     * none. `allowed`, `denied`, `allowed_digests` and `anonymous_networks` are JSON lists, the durations and `rate`
-     * JSON or null. `held_until`: nothing is asked there before, in milliseconds of the agreed time; 0 without a limit.
+     * none. `allowed`, `denied`, `allowed_digests` and `anonymous_networks` are JSON lists, the durations, `rate` and
+     * `tag_policy` JSON or null. `held_until`: nothing is asked there before, in milliseconds of the agreed time; 0
+     * without a limit.
      */
     registry_upstreams: {
       uid: string;
@@ -28,6 +29,8 @@ declare module "@moorage/kernel/store/tables" {
       last_error_time: number | null;
       rate: string | null;
       held_until: number;
+      keep_unpulled: string | null;
+      tag_policy: string | null;
       create_time: number;
       update_time: number;
     };
@@ -49,7 +52,7 @@ export const UPSTREAM_TABLES = declareTables({
   registry_upstreams: {
     key: ["uid"],
     weight:
-      "length(description) + length(allowed) + length(denied) + length(allowed_digests) + length(anonymous_networks)",
+      "length(description) + length(allowed) + length(denied) + length(allowed_digests) + length(anonymous_networks) + coalesce(length(tag_policy), 0)",
   },
   upstream_repos: { key: ["repo"] },
   upstream_tags: { key: ["repo", "tag"] },

@@ -96,8 +96,12 @@ test("what is wrong with an upstream, or not supported, is said of each field, a
     "allowedDigests[0]",
     "anonymousNetworks[1]",
   ]);
-  const later = { keepUnpulled: "86400s", maxBytes: "1", follow: { exact: true }, tagPolicy: {} };
-  assert.deepEqual(await wrong(later), ["keepUnpulled", "maxBytes", "follow", "tagPolicy"]);
+  const later = { maxBytes: "1", follow: { exact: true } };
+  assert.deepEqual(await wrong(later), ["maxBytes", "follow"]);
+  assert.deepEqual(await wrong({ keepUnpulled: "86399s", tagPolicy: { protectedTags: ["("] } }), [
+    "keepUnpulled",
+    "tagPolicy.protectedTags[0]",
+  ]);
   const { uid } = await platform.ok("POST", `${PATH}/${group}`, HUB);
   assert.deepEqual(blamed(await ask("PATCH", `${PATH}/${uid}`, { maxBytes: "5" })), ["maxBytes"]);
 });

@@ -94,13 +94,17 @@ class Answers implements StandIns {
     const { place, held } = request;
     const { standIn, repo } = place;
     const recent = this.#recentOf(request);
-    if (recent !== undefined && recent.stored.digest !== held?.digest)
+    if (recent !== undefined && recent.stored.digest !== held?.digest) {
+      // Its copy waits, or was dropped, or what it made was deleted since.
+      const { copies, clients } = this.#context;
+      copies.add(clients.source(standIn, recent.repo), request.reference, recent.stored, held?.digest ?? "");
       return {
         manifest: recent.stored,
         repo: recent.repo,
         cacheStatus: hit(recent.untilMs - this.#monotonicMs),
         warning: "",
       };
+    }
     const leftMs = held === undefined ? undefined : this.#leftMs(held.checkMs, standIn);
     if (leftMs !== undefined && leftMs > 0) return { manifest: "held", repo, cacheStatus: hit(leftMs), warning: "" };
     const here = (why: string, status = hit(leftMs ?? 0)): StandInAnswer => ({

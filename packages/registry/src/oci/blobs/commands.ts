@@ -48,10 +48,14 @@ export const ensureRepository = pushCommand(
 );
 
 /**
- * Answers the uid of the resolved repo. A missing repo is created, with the subgroups of its path that are missing. The
- * caller must have checked the rights before.
+ * Answers the uid of the resolved repo. A missing repo is created, with the subgroups of its path that are missing, and
+ * the tag policy. The caller must have checked the rights before.
  */
-export async function makeRepository(call: Call, { repo, group, missing }: Resolved): Promise<string> {
+export async function makeRepository(
+  call: Call,
+  { repo, group, missing }: Resolved,
+  policy: string | null = null,
+): Promise<string> {
   if (repo !== undefined) return repo;
   const image = missing.at(-1);
   if (group === undefined || image === undefined)
@@ -61,7 +65,7 @@ export async function makeRepository(call: Call, { repo, group, missing }: Resol
     parent = await makeGroup(call, parent, subgroup);
     await audit(call, { method: "registry.group.create", resource: parent, details: { name: subgroup } });
   }
-  const made = await createRepoNamed(call, parent, image);
+  const made = await createRepoNamed(call, parent, image, policy);
   await audit(call, { method: "registry.repo.create", resource: made, details: { name: image } });
   return made;
 }

@@ -12,6 +12,11 @@ export interface RepoRules {
    * to.
    */
   historyCutMs: number | undefined;
+  /**
+   * What came here or was pulled after this is needed, by digest as well. Undefined where pulls do not matter, as in
+   * most repos.
+   */
+  pulledCutMs?: number | undefined;
 }
 
 /**
@@ -37,6 +42,9 @@ const NEVER_MS = Number.MAX_SAFE_INTEGER;
 const IS_TAGGED = "(select 1 from tags as t where t.parent = m.repo and t.digest = m.digest limit 1) is not null";
 const WAS_TAGGED = "(select 1 from tag_history as h where h.repo = m.repo and h.digest = m.digest limit 1) is not null";
 
+const PULLED_LATELY =
+  "(select 1 from last_pulls as p where p.repo = m.repo and p.digest = m.digest and p.time > ? limit 1) is not null";
+
 /** A column of the first record of tag `h.tag` after a time. */
 const next = (column: string, time: string, where = ""): string =>
   `(select n.${column} from tag_history as n where n.repo = m.repo and n.tag = h.tag and n.time > ${time}${where} order by n.time limit 1)`;
@@ -54,13 +62,14 @@ const TAGGED_LATELY = `(select 1 from (${PERIODS}) as h where coalesce(h.ended, 
   or (h.replaced is not null and coalesce(${next("time", "h.replaced", " and n.digest <> '' and n.digest <> h.other")}, ${LAST_STATE}) > ?) limit 1) is not null`;
 
 /** The column that says whether a manifest `m` is held by a tag, by history or by its grace. */
-function heldColumn({ graceCutMs, historyCutMs }: RepoRules): { text: string; parameters: number[] } {
+function heldColumn({ graceCutMs, historyCutMs, pulledCutMs }: RepoRules): { text: string; parameters: number[] } {
   const history = historyCutMs === undefined ? WAS_TAGGED : TAGGED_LATELY;
   const cuts = historyCutMs === undefined ? [] : [Math.min(historyCutMs, graceCutMs), graceCutMs];
   // Tags come first: their index answers without a read of the manifest's row, which is stored behind its content.
+  const [pulled, since] = pulledCutMs === undefined ? ["", []] : [`when ${PULLED_LATELY} then 1`, [pulledCutMs]];
   return {
-    text: `case when ${IS_TAGGED} then 1 when m.touch_time > ? then 1 when ${history} then 1 else 0 end as held`,
-    parameters: [graceCutMs, ...cuts],
+    text: `case when ${IS_TAGGED} then 1 when m.touch_time > ? then 1 ${pulled} when ${history} then 1 else 0 end as held`,
+    parameters: [Math.min(graceCutMs, pulledCutMs ?? graceCutMs), ...since, ...cuts],
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from "@moorage/kernel/store";
 import { historyRetentionMs } from "../../registry/index.ts";
+import { pulledCuts } from "../../upstreams/index.ts";
 import type { RepoRules } from "./reachability.ts";
 
 /** The times that a collection depends on, in milliseconds. */
@@ -73,10 +74,15 @@ async function withRules(
     .groupBy("repo")
     .execute();
   const pushing = new Map(sessions.map(({ repo, since }) => [repo, since]));
+  const pulled = await pulledCuts(
+    tx,
+    rows.map(({ uid }) => uid),
+    times.nowMs,
+  );
   return rows.map(({ uid, tag_policy: policy }) => ({
     uid,
     policy,
-    rules: rulesOf(times, uid, policy, pushing.get(uid)),
+    rules: { ...rulesOf(times, uid, policy, pushing.get(uid)), pulledCutMs: pulled.get(uid) },
   }));
 }
 

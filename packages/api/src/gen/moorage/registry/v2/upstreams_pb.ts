@@ -116,7 +116,9 @@ export type RegistryUpstream = Message<"moorage.registry.v2.RegistryUpstream"> &
   allowedDigests: string[];
 
   /**
-   * Not supported yet: how long what nobody pulls is kept.
+   * How long what nobody pulls is kept, at least a day; for ever without it. The tag policy of the repos that come gets
+   * it as its last rule, and their history of tags is as long. As long as not all pulls of that time are known, nothing
+   * goes.
    *
    * @generated from field: google.protobuf.Duration keep_unpulled = 13;
    */
@@ -153,7 +155,8 @@ export type RegistryUpstream = Message<"moorage.registry.v2.RegistryUpstream"> &
   disabled: boolean;
 
   /**
-   * Not supported yet: the policy of the repos that come.
+   * The tag policy of the repos that come. A change is one of the repos that have the policy before it. To set it takes
+   * the right to change the policies of repos, as keep_unpulled does.
    *
    * @generated from field: moorage.registry.v2.TagPolicy tag_policy = 18;
    */
