@@ -192,7 +192,8 @@ test("only event services, handlers of uploads, catalogs of images, findings and
   // cached. The checks of areas are those of `moorage fsck`.
   const catalogs =
     /^(?:(?:libraries|registry|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|exposures|finding-days|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:(?:pulls|usage)[\\/]|(?:attachment-checks|gate-events|repos)\.ts$)|trust[\\/]|upstreams[\\/])/;
-  const uploads = /^oci[\\/](?:blobs[\\/](?:sessions|stale-uploads|commands)|gc[\\/](?:repos|grace-commands|reachability))\.ts$/;
+  const uploads =
+    /^oci[\\/](?:blobs[\\/](?:sessions|stale-uploads|commands)|gc[\\/](?:repos|grace-commands|reachability))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(
     `\\b(?:from|join|into|update)\\s+(?:${tables})\\b|(?:from|join|into|table)\\(\\s*["'](?:${tables})\\b`,
