@@ -115,11 +115,12 @@ async function isFor(
   { repo, digest }: TagImage,
   wanted: string,
 ): Fits {
+  // Before the images: what comes meanwhile is missing still, instead of not being there.
+  const isMissing = (await selectMissing(call.tx, repo, digest)).length > 0;
   const images = await readable({ call, readBlob, repo }, digest);
   if (images === undefined) return undefined;
   const isThere = images.some(({ architecture }) => architecture === wanted || architecture.startsWith(`${wanted}/`));
-  if (isThere) return true;
-  return (await selectMissing(call.tx, repo, digest)).length > 0 ? undefined : false;
+  return isThere || (isMissing ? undefined : false);
 }
 
 /** The images; undefined when the repo does not hold the manifest, or when they are too many to be looked at. */
