@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually } from "../../server/test/support/eventually.ts";
-import { publishNpm } from "../../server/test/support/npm.ts";
+import { npmPath, publishDocument, publishNpm } from "../../server/test/support/npm.ts";
 import { uploadPypi, wheelOf } from "../../server/test/support/pypi.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
@@ -45,6 +45,29 @@ test("a person finds a package, copies how it is installed, sees its files, and 
   await page.getByRole("dialog").getByLabel("What to use instead").fill("use 1.1.0");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await versions.getByRole("row", { name: /1\.0\.0.*Deprecated/ }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("a version says what its publisher attests of it, and that nobody verified it here", async (t) => {
+  const { signedIn, platform, complaints } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const name = "@acme/proven";
+  const statement = { _type: "https://in-toto.io/Statement/v1", predicateType: "https://slsa.dev/provenance/v1" };
+  const payload = Buffer.from(JSON.stringify(statement)).toString("base64");
+  const bundle = { mediaType: "application/vnd.dev.sigstore.bundle.v0.3+json", dsseEnvelope: { payload } };
+  const data = JSON.stringify(bundle);
+  const document = publishDocument(name, "1.0.0");
+  const attached = { [`${name}-1.0.0.sigstore`]: { content_type: bundle.mediaType, data, length: data.length } };
+  const body = { ...document, _attachments: { ...attached, ...(document["_attachments"] as object) } };
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  assert.equal((await platform.call("PUT", npmPath("acme", name), { token, body })).status, 201);
+  const page = await signedIn();
+  await page.goto("/packages?q=proven");
+  await page.getByRole("link", { name }).click();
+  await page.getByText("SLSA provenance 1; not verified here, npm audit signatures does").waitFor();
+  await page.goto("/packages?q=forms");
+  await page.getByRole("link", { name: "@acme/forms" }).click();
+  await page.getByText("None is attached").waitFor();
   assert.deepEqual(complaints, []);
 });
 
