@@ -11,6 +11,11 @@ test("the history of a tag, what differs in it, and what it was at a time", { ti
   await push("acme/team/app:1.0", 2);
   await push("acme/team/other:1.0", 3);
 
+  // No feed is there: that nothing was found says nothing.
+  const none = await run(["tags", "list", "acme/team/app", "--findings", "none", "-o", "name"]);
+  assert.deepEqual([none.stdout, none.stderr], ["", "moorage: 1 tag left out: it is not known whether it fits\n"]);
+  assert.equal(await ok("tags", "list", "acme/team/app", "--findings", "unknown", "-o", "name"), "acme/team/app:1.0\n");
+
   const { moves } = await json<Moves>("tags", "history", "acme/team/app:1.0");
   assert.deepEqual(
     moves.map(({ digest, previousDigest, reason }) => [reason, previousDigest, digest]),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually } from "../../server/test/support/eventually.ts";
-import { publishNpm } from "../../server/test/support/npm.ts";
+import { npmPath, publishDocument, publishNpm } from "../../server/test/support/npm.ts";
 import { uploadPypi, wheelOf } from "../../server/test/support/pypi.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
@@ -48,6 +48,34 @@ test("a person finds a package, copies how it is installed, sees its files, and 
   assert.deepEqual(complaints, []);
 });
 
+test("a version says what its publisher attests of it and that nobody verified it here, and shows its readme", async (t) => {
+  const { signedIn, platform, complaints } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const name = "@acme/proven";
+  const statement = { _type: "https://in-toto.io/Statement/v1", predicateType: "https://slsa.dev/provenance/v1" };
+  const payload = Buffer.from(JSON.stringify(statement)).toString("base64");
+  const bundle = { mediaType: "application/vnd.dev.sigstore.bundle.v0.3+json", dsseEnvelope: { payload } };
+  const data = JSON.stringify(bundle);
+  const document = publishDocument(name, "1.0.0");
+  const attached = { [`${name}-1.0.0.sigstore`]: { content_type: bundle.mediaType, data, length: data.length } };
+  const readme = `# Proven\n\n${HOSTILE}\n${"long ".repeat(14_000)}`;
+  const body = { ...document, readme, _attachments: { ...attached, ...(document["_attachments"] as object) } };
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  assert.equal((await platform.call("PUT", npmPath("acme", name), { token, body })).status, 201);
+  const page = await signedIn();
+  await page.goto("/packages?q=proven");
+  await page.getByRole("link", { name }).click();
+  await page.getByText("SLSA provenance 1; not verified here, npm audit signatures does").waitFor();
+  await page.getByRole("link", { name: "Readme" }).click();
+  await page.getByRole("heading", { name: "Proven" }).waitFor();
+  await page.getByText("Cut off: only the beginning of the readme is kept.").waitFor();
+  assert.equal(await page.locator("img[src='x']").count(), 0);
+  await page.goto("/packages?q=forms");
+  await page.getByRole("link", { name: "@acme/forms" }).click();
+  await page.getByText("None is attached").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
 test("where no feed covers a registry, it is not known what is wrong with a package, and no number says so", async (t) => {
   const { signedIn } = needs(t, opened) ?? {};
   if (signedIn === undefined) return;
@@ -57,6 +85,8 @@ test("where no feed covers a registry, it is not known what is wrong with a pack
   await page.getByText("pip install acme-ledger==2.4.0").waitFor();
   await page.getByRole("table", { name: "Files of 2.4.0" }).getByText("acme_ledger-2.4.0-py3-none-any.whl").waitFor();
   await page.getByText("In no image that was read.").waitFor();
+  await page.getByRole("link", { name: "Readme" }).click();
+  await page.getByRole("heading", { name: "Not known" }).waitFor();
   await page.getByRole("link", { name: "Findings no data" }).click();
   await page.getByRole("heading", { name: "Not known: no data" }).waitFor();
   await page.getByText("moorage feeds add osv-pypi").waitFor();

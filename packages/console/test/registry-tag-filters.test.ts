@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
+import { pushLayers } from "../../server/test/support/catalog/push.ts";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { openTaggedRepo, type TaggedRepo } from "../../server/test/support/tagged-repo.ts";
 import type { Platform } from "../../server/test/support/platform.ts";
@@ -103,5 +104,46 @@ test("deprecated tags are listed to the last page of them, and a hidden selectio
   await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
   await page.getByText("1 tag does not fit the filters.").waitFor();
   await page.getByText("104 tags", { exact: true }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("tags are filtered by what they point to, and what is not known is counted and shown", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const { uid } = await platform.repo(platform.organization, { name: "facts" });
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  const target = { url: platform.url, token, name: "acme/facts" };
+  for (const architecture of ["amd64", "arm64"])
+    await pushLayers(target, `for-${architecture}`, [Buffer.from(architecture)], undefined, {
+      architecture,
+      os: "linux",
+    });
+  await platform.ok("POST", `/registry/v2/tags/${uid}`, { name: "gone", digest: `sha256:${"a".repeat(64)}` });
+  const page = await signedIn();
+  await page.goto("/repo?name=acme/facts");
+  await shows(page, "for-amd64", "for-arm64", "gone");
+  await page.getByLabel("Platform", { exact: true }).selectOption({ label: "arm64" });
+  await shows(page, "for-arm64");
+  await page.getByText("1 tag does not fit the filters. Of 1 tag it is not known whether it fits.").waitFor();
+  await page.getByRole("searchbox", { name: "Find a tag" }).fill("go");
+  await page.getByText("Of 1 tag whose name holds “go” it is not known whether it fits.").waitFor();
+  await page.getByRole("searchbox", { name: "Find a tag" }).fill("");
+  await page.getByRole("button", { name: "Take off the filter Platform" }).click();
+
+  // No feed is there: that nothing was found says nothing.
+  await page.getByLabel("Findings", { exact: true }).selectOption({ label: "None" });
+  await page.getByRole("heading", { name: "No tag fits the filters" }).waitFor();
+  await page.getByText("Of 3 tags it is not known whether they fit.").waitFor();
+  await page.getByRole("button", { name: "Show what is not known" }).click();
+  await shows(page, "for-amd64", "for-arm64", "gone");
+  await page.waitForURL(/findings=unknown/);
+  await page.getByText("0 tags do not fit the filters.").waitFor();
+  // What was pushed just now waits to be looked at, and is not known until then.
+  await eventually(async () => {
+    const path = `/registry/v2/tags?uidp.children_of=${uid}&signature=NONE`;
+    return ((await platform.ok("GET", path))["tags"] as unknown[]).length === 2;
+  });
+  await page.getByLabel("Signature", { exact: true }).selectOption({ label: "Not known" });
+  await shows(page, "gone");
   assert.deepEqual(complaints, []);
 });

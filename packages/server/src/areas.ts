@@ -14,8 +14,8 @@ import { processesArea } from "@moorage/platform/processes";
 import { mirroringArea } from "@moorage/registry/mirroring";
 import { ociArea } from "@moorage/registry/oci";
 import { QUOTA_CHECKS, registryArea, tagsService } from "@moorage/registry/registry";
-import { judgePromotion, securityArea } from "@moorage/security/security";
-import { judgeSignedMoves, trustArea } from "@moorage/registry/trust";
+import { judgePromotion, judgeTagFindings, securityArea } from "@moorage/security/security";
+import { judgeSignedMoves, judgeTagSignatures, trustArea } from "@moorage/registry/trust";
 import { upstreamsArea } from "@moorage/registry/upstreams";
 import { jobsArea } from "./jobs/area.ts";
 import { operationsArea } from "./operations/area.ts";
@@ -26,7 +26,13 @@ const registryWithTags: Area = {
   ...registryArea,
   services: [
     ...(registryArea.services ?? []),
-    served(TagsService, (context) => tagsService(context, { findings: judgePromotion, signatures: judgeSignedMoves })),
+    served(TagsService, (context) =>
+      tagsService(
+        context,
+        { findings: judgePromotion, signatures: judgeSignedMoves },
+        { signatures: judgeTagSignatures, findings: judgeTagFindings },
+      ),
+    ),
   ],
 };
 

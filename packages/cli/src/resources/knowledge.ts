@@ -10,6 +10,7 @@ const FIELDS = [
   "notCompared",
   "notComparedTotal",
   "staleFeeds",
+  "unknownCount",
 ];
 
 /** What the pages of lists say of what is not known, by the lists' fields. */
@@ -20,6 +21,10 @@ export const KNOWLEDGE: Readonly<Record<string, (pages: readonly JsonObject[]) =
   exposures: ([first = {}]) => first,
   pulls: ([first = {}]) => first,
   usage: ([first = {}]) => first,
+  tags: (pages): JsonObject => {
+    const unknownCount = pages.reduce((sum, page) => sum + numberIn(page, "unknownCount"), 0);
+    return unknownCount === 0 ? {} : { unknownCount };
+  },
   vulnerabilityMetadata: ([first = {}]) => first,
   resolvedVulnsReports: (pages) => ({ staleFeeds: staleIn(pages) }),
 };
@@ -63,6 +68,7 @@ export function unknownTexts(page: JsonObject): string[] {
     ...summaryTexts(page),
     ...pullTexts(page),
     ...libraryTexts(page),
+    ...tagTexts(page),
     ...(stale === "" ? [] : [stale]),
   ];
 }
@@ -95,6 +101,13 @@ function summaryTexts(page: JsonObject): string[] {
     );
   }
   return texts;
+}
+
+/** Of how many tags it is not known whether they are what a filter asks for. */
+function tagTexts(page: JsonObject): string[] {
+  const count = numberIn(page, "unknownCount");
+  if (count === 0) return [];
+  return [`${countOf(count, "tag")} left out: it is not known whether ${count === 1 ? "it fits" : "they fit"}`];
 }
 
 /** What a list of findings does not know of libraries, or of the packages of an image. */

@@ -21,6 +21,7 @@ import { type OrderFields, parseOrder } from "./order.ts";
 import { fitting } from "./page-bytes.ts";
 import { openPageToken, PAGE_TOKEN_LIFETIME_MS, type PageToken, sealPageToken, wrongPageToken } from "./page-token.ts";
 import { type Condition, type Scope, scopeOf } from "./scope.ts";
+import { type JudgeRow, type Scanned, type ScannedPage, scanPage } from "./scan-page.ts";
 import { DEFAULT_PAGE_SIZE, type FoundPage, type PageQuery, queryPage, queryPageArrays } from "./page-query.ts";
 import { type Cells, type Layout, type Stored, storedPage } from "../core/stored-answer.ts";
 
@@ -102,6 +103,12 @@ export interface ListOptions<I extends DescMessage> {
   scope?: (scope: Scope, request: MessageShape<I>) => Scope;
 }
 
+/** What a service adds to a list of stored rows. */
+export interface StoredListOptions<I extends DescMessage> extends ListOptions<I> {
+  /** Judges rows by what no statement could find out; undefined when the request does not ask for that. */
+  judge?: (request: MessageShape<I>) => JudgeRow | undefined;
+}
+
 /**
  * One page of a list of the resources that the caller may see, as docs/contract.md, "Listing", defines it: keyset
  * paging with a sealed token, a total over all pages, `skip` counted from the token's position. It ends early where its
@@ -149,20 +156,35 @@ export function storedListOf<T extends ResourceTable, I extends DescMessage, O e
   return { ...listOf(spec), field, layout, columns };
 }
 
-/** The same page as `listPage` returns, as a whole response. */
+/**
+ * The same page as `listPage` returns, as a whole response. With a judge a bounded number of rows is looked at for it
+ * (scanPage): it has no total, the response's `left_out_count` and `unknown_count` say what became of the other rows,
+ * and it is not cached. Throws INVALID_ARGUMENT on `skip` then.
+ */
 export async function listStored<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
   call: Call,
   key: Uint8Array,
   list: StoredList<T, I, O>,
   request: Asked<I>,
-  options: ListOptions<I> = {},
+  options: StoredListOptions<I> = {},
 ): Promise<Stored<O>> {
   const { table, columns, field, layout } = list;
   const response = list.method.output;
-  const fetch = (query: PageQuery): Promise<FoundPage<Cells>> => queryPageArrays(call.tx, table, query, columns);
   const cell = (row: Cells, column: string): unknown => row[columns.indexOf(column)];
-  const { rows, ...rest } = await listFound(call, key, list, request, options, fetch, cell);
-  return storedPage(response, field, create(response, rest as object as MessageInitShape<O>), layout, rows);
+  let scanned: Scanned | undefined;
+  const fetch = async (query: PageQuery, inForce: Asked<I>): Promise<ScannedPage<Cells>> => {
+    const ask = (part: PageQuery): Promise<FoundPage<Cells>> => queryPageArrays(call.tx, table, part, columns);
+    const judge = options.judge?.(inForce);
+    if (judge === undefined) return ask(query);
+    scanned = await scanPage(call, { query, ask, judge, cell });
+    return scanned;
+  };
+  const { rows, totalCount, ...rest } = await listFound(call, key, list, request, options, fetch, cell);
+  const { leftOutCount, unknownCount } = scanned ?? {};
+  const own = scanned === undefined ? { totalCount } : { leftOutCount, unknownCount };
+  const page = create(response, { ...rest, ...own } as object as MessageInitShape<O>);
+  const stored = storedPage(response, field, page, layout, rows);
+  return scanned === undefined ? stored : { ...stored, isUncached: true };
 }
 
 /** A page of the rows that `fetch` finds. */
@@ -175,7 +197,7 @@ export async function listFound<T extends ResourceTable, I extends DescMessage, 
   list: List<T, I, O>,
   request: Asked<I>,
   options: ListOptions<I>,
-  fetch: (query: PageQuery) => Promise<FoundPage<F>>,
+  fetch: (query: PageQuery, inForce: Asked<I>) => Promise<FoundPage<F> | ScannedPage<F>>,
   cell: (row: F, column: string) => unknown,
 ): Promise<PageOf<F>> {
   const violations: FieldViolation[] = [];
@@ -195,7 +217,7 @@ export async function listFound<T extends ResourceTable, I extends DescMessage, 
   const filters = options.filters?.(inForce) ?? [];
   const foundBy = options.foundBy?.(inForce);
   const sortsMatches = foundBy !== undefined && foundBy !== orders[0]?.column;
-  const { rows, total, isCut } = await fetch({
+  const query: PageQuery = {
     scope,
     filters,
     orders,
@@ -205,9 +227,12 @@ export async function listFound<T extends ResourceTable, I extends DescMessage, 
     offset: request.skip,
     uncounted: isBulk,
     ...(list.large && { large: list.large }),
-  });
+  };
+  const found = await fetch(query, inForce);
+  const { rows, total, isCut } = found;
+  const lookedAt = "lookedAt" in found ? found.lookedAt : undefined;
   const page = fitting(rows.slice(0, size));
-  const last = isCut === true || page.length < rows.length ? page.at(-1) : undefined;
+  const last = isCut === true || page.length < rows.length ? page.at(-1) : lookedAt;
   const nextPageToken =
     last === undefined
       ? ""

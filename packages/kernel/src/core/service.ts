@@ -99,6 +99,8 @@ export interface ServedInstallation {
   uploadTtlMs: number;
   /** The URL below which presets of feeds are fetched; empty for where they are published. */
   feedsMirror: string;
+  /** The folder with the database, the blobs, or both. Undefined where neither is in a folder of the server. */
+  dataDir?: string;
 }
 
 /** A document that can be accepted for a group. Source: the setting MOORAGE_TERMS_FILE. */

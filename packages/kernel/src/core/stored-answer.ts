@@ -128,6 +128,8 @@ export interface Stored<O extends DescMessage = DescMessage> {
   /** One row, which is the message itself; or, with `page`, the elements of one of its fields. */
   rows: readonly Cells[];
   page?: { field: string; rest: MessageShape<O> };
+  /** Whether it depends on what changes without notice to the response cache, and is not cached therefore. */
+  isUncached?: boolean;
 }
 
 export function isStored(answer: object): answer is Stored {

@@ -1,4 +1,4 @@
-import { statfsSync, statSync } from "node:fs";
+import { type StatsFs, statfsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
@@ -15,12 +15,22 @@ export interface DiskSpace {
   files: number;
 }
 
-/** The space of the folder's file system. Undefined when it cannot be said within a second, or there is no folder. */
+/** The answers that are waited for, by folder. */
+const looking = new Map<string, Promise<StatsFs | undefined>>();
+
+/**
+ * The space of the folder's file system. Undefined when it cannot be said within a second, or there is no folder. Of a
+ * folder only one answer is waited for: a disk that hangs keeps a thread of the process for each, which has few.
+ */
 export async function spaceOf(folder: string): Promise<DiskSpace | undefined> {
-  const found = await Promise.race([
-    statfs(folder).catch(() => undefined),
-    pause(LOOK_TIMEOUT_MS, undefined, { ref: false }),
-  ]);
+  let look = looking.get(folder);
+  if (look === undefined) {
+    look = statfs(folder)
+      .catch(() => undefined)
+      .finally(() => looking.delete(folder));
+    looking.set(folder, look);
+  }
+  const found = await Promise.race([look, pause(LOOK_TIMEOUT_MS, undefined, { ref: false })]);
   if (found === undefined) return undefined;
   const { bavail, bsize, blocks, files, ffree } = found;
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize, freeFiles: ffree, files };

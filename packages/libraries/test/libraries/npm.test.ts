@@ -245,6 +245,26 @@ test("paths that leave the registry, or are no paths, are not found or rejected"
   assert.equal((await get("/npm/")).status, 404);
 });
 
+test("the readme of a package is that of its latest version, and of others it is not known", async () => {
+  const name = "@acme/readme";
+  const readme = async (uid: string): Promise<unknown> => platform.ok("GET", `/libraries/v2/artifacts/${uid}/readme`);
+  const publish = async (version: string, fields: object, manifest: object = {}): Promise<void> => {
+    const body = { ...publishDocument(name, version, { manifest }), ...fields };
+    assert.equal((await platform.call("PUT", npmPath(GROUP, name), { token, body })).status, 201);
+  };
+  await publish("1.0.0", { readme: "# One" });
+  const query = "ecosystems=ECOSYSTEM_JAVASCRIPT&query=readme";
+  const { artifacts } = await platform.ok<{ artifacts: { uid: string }[] }>("GET", `/libraries/v2/artifacts?${query}`);
+  const uid = artifacts[0]?.uid ?? "";
+  assert.deepEqual(await readme(uid), { text: "# One", cutOff: false });
+  await publish("2.0.0", {}, { readme: `${"x".repeat(65_535)}\u{1f600}` });
+  const { text, cutOff } = (await readme(uid)) as { text: string; cutOff: boolean };
+  assert.deepEqual([text.length, text.at(-1), cutOff], [65_536, "\ufffd", true]);
+  const stranger = await platform.token(await platform.identity(platform.organization));
+  const { status } = await platform.call("GET", `/libraries/v2/artifacts/${uid}/readme`, { token: stranger });
+  assert.equal(status, 404);
+});
+
 test("provenance that was sent with a version is kept and served as it was, and other attachments are not taken for it", async () => {
   const statement = { _type: "https://in-toto.io/Statement/v1", predicateType: "https://slsa.dev/provenance/v1" };
   const payload = Buffer.from(JSON.stringify(statement)).toString("base64");

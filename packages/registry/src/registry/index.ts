@@ -53,6 +53,7 @@ export { deleteTag, findTag, moveTag, requireMovable, requireUnprotected } from 
 export { expireTags } from "./commands.ts";
 export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";
 export { historyPages, tagPages } from "./tag-readings.ts";
+export type { FactsOfTags, TagImage } from "./tag-filters.ts";
 export { keyOfCreateTag, tags, tagsService } from "./tags.ts";
 export {
   describePassed,

@@ -14,6 +14,7 @@ import { type MoveJudges, requirePromotable } from "./gated-moves.ts";
 import { importMoves } from "./import-moves.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
 import { listTagMoves } from "./tag-move-list.ts";
+import { type FactsOfTags, judgeOfTags } from "./tag-filters.ts";
 import { requireNotPulled } from "./pulls/delete-guard.ts";
 import { tagKey } from "./tag-key.ts";
 import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
@@ -54,8 +55,12 @@ const pointsTo = (image: string): RawBuilder<SqlBool> =>
   sql`(t.digest = ${image} or exists (select 1 from manifest_references as r
     where r.repo = t.parent and r.digest = t.digest and r.kind = 'manifest' and r.target = ${image}))`;
 
-/** `judges`: what findings and signatures say about promoting an image. */
-export function tagsService({ pageTokenKey }: ServiceContext, judges: MoveJudges): Service<typeof TagsService> {
+/** `judges`: what findings and signatures say about promoting an image; `facts`: what they say of that of a tag. */
+export function tagsService(
+  { pageTokenKey, readBlob }: ServiceContext,
+  judges: MoveJudges,
+  facts: FactsOfTags,
+): Service<typeof TagsService> {
   return {
     getTag: (call, { uid }) => getTag(call.tx, uid),
     listTags: (call, request) =>
@@ -71,6 +76,7 @@ export function tagsService({ pageTokenKey }: ServiceContext, judges: MoveJudges
         ],
         foundBy: ({ name, digest, updatedSince }) =>
           name !== "" ? "name" : digest !== "" ? "digest" : updatedSince && "update_time",
+        judge: (inForce) => judgeOfTags(call, readBlob, inForce, facts),
       }),
     listTagMoves: (call, request) => listTagMoves(call, pageTokenKey, request),
     async createTag(call, { parent, tag = create(TagSchema) }) {

@@ -18,3 +18,4 @@ export { describeHeld, describeInstead } from "./judging/words.ts";
 export { documentPolicyChanges } from "./policies/changes.ts";
 export { hurrySignatures } from "./queue/hurry.ts";
 export { startSignatures } from "./verifying/runner.ts";
+export { judgeTagSignatures } from "./signatures/tag-filter.ts";

@@ -128,6 +128,7 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
       readBlob: async () => undefined,
     },
     { findings: async () => undefined, signatures: async () => [] },
+    { findings: () => async () => undefined, signatures: () => async () => undefined },
   );
   const list = async (request: Request): Promise<ListTagsResponse> => {
     const answer = await listTags(

@@ -12,6 +12,7 @@ export { staleMessage } from "./coverage/messages.ts";
 export { libraryCoverage, spaceOfLibraries } from "./libraries/coverage.ts";
 export { stateOfImages } from "./coverage/index-knowledge.ts";
 export { matchingMetrics } from "./findings/metrics.ts";
+export { judgeTagFindings } from "./findings/tag-filter.ts";
 export { startMatching } from "./findings/runner.ts";
 export { judgePromotion, readAhead } from "./gate/promotion.ts";
 export { createPullGate } from "./gate/pull.ts";

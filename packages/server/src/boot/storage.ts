@@ -103,6 +103,7 @@ export async function openStorage(
       gcGraceMs: config.gcGraceMs,
       uploadTtlMs: config.uploadTtlMs,
       feedsMirror: config.feedsMirror,
+      ...((config.databaseUrl === "" || config.blobsUrl === "") && { dataDir: resolve(dataDir) }),
     },
   };
   const served = {

@@ -5,6 +5,7 @@ import { timestamp } from "@moorage/kernel/lib/timestamps";
 import type { Row } from "@moorage/kernel/store";
 import type { Collected } from "@moorage/registry/oci";
 import { leasesOf } from "../jobs/leases.ts";
+import { diskMessage } from "./disk.ts";
 import { feedMethods } from "./feed-methods.ts";
 import { feedMessage, feedPresets, feedProblems } from "./feeds.ts";
 import { createGarbagePreview } from "./garbage.ts";
@@ -64,13 +65,15 @@ export function operationsService(context: ServiceContext): Service<typeof Opera
     },
     async getInstallation(call) {
       await checkOperator(call);
-      const { version = "", engine = "", blobStore = "", startMs = 0 } = installation ?? {};
-      const [organizations, repos, tags] = await Promise.all([
+      const { version = "", engine = "", blobStore = "", startMs = 0, dataDir } = installation ?? {};
+      const [organizations, repos, tags, disk] = await Promise.all([
         countOrganizations(call),
         total(call, "repos"),
         total(call, "tags"),
+        dataDir === undefined ? undefined : diskMessage(dataDir, call.nowMs),
       ]);
-      return { version, engine, blobStore, startTime: timestamp(startMs), organizations, repos, tags };
+      const counted = { organizations, repos, tags };
+      return { version, engine, blobStore, startTime: timestamp(startMs), ...counted, ...(disk && { disk }) };
     },
   };
 }

@@ -9,7 +9,7 @@ import type { CallData, Caller } from "@moorage/kernel/core/call";
 import type { RequestData } from "@moorage/kernel/core/http";
 import { RequestSteps } from "@moorage/kernel/core/request-steps";
 import type { ResponseCache } from "@moorage/kernel/core/response-cache";
-import { messageOf, type Stored } from "@moorage/kernel/core/stored-answer";
+import { isStored, messageOf, type Stored } from "@moorage/kernel/core/stored-answer";
 import { collected, isStreamed, type Streamed } from "@moorage/kernel/core/streamed-answer";
 import { type AnswerForm, isWritten, type Written } from "@moorage/kernel/core/written-answer";
 import { Code, MoorageError, unauthenticated } from "@moorage/kernel/errors";
@@ -145,7 +145,7 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
       const encoded = (answered: Message | Stored | Streamed | Written): ReturnType<typeof codec.encode> =>
         after(codec.encode(answered), (answer) => {
           // What another process has made is larger than what is kept.
-          if (codec.key !== undefined && !isWritten(answered)) {
+          if (codec.key !== undefined && !isWritten(answered) && !(isStored(answered) && answered.isUncached)) {
             const kept = codec.toCached(answer);
             steps.keep(kept.text.length, () => kept);
           }

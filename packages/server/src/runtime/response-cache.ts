@@ -7,6 +7,7 @@ import {
   EolTagsService,
   ExposuresService,
   FindingsService,
+  OperationsService,
   PullsService,
   UsageService,
   ReposService,
@@ -32,7 +33,8 @@ export interface Answered {
 }
 
 const EVENTS = "moorage.events.v2";
-// Their answers depend on which images are read or scanned by now, on what is found in packages, and on the time.
+// Their answers depend on which images are read or scanned by now, on what is found in packages, on the time, and on
+// the disk.
 const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
   AdvisoryExportsService,
   BlocksService,
@@ -48,6 +50,7 @@ const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
 ]);
 const OTHER_METHODS: ReadonlySet<DescMethod> = new Set<DescMethod>([
   ArtifactsService.method.listArtifactImages,
+  OperationsService.method.getInstallation,
   ReposService.method.previewTagRetention,
   SecurityAdvisoryService.method.listResolvedVulnsReports,
 ]);

@@ -36,6 +36,10 @@ test("operators see jobs, feeds and the installation, and nobody else does", asy
     [found["blobStore"], found["organizations"], found["repos"], found["tags"]],
     ["files", "2", "1", "1"],
   );
+  // The blobs are in the data folder, whichever database it is.
+  const { totalBytes, freeBytes, readTime } = found["disk"] as Record<string, string>;
+  assert.ok(Number(totalBytes) > 0 && Number(freeBytes) <= Number(totalBytes), `${freeBytes} of ${totalBytes}`);
+  assert.ok(Date.parse(readTime ?? "") >= nowMs);
 
   const elsewhere = bootstrap.publicOrganization.uid;
   const { uid: group } = await platform.group(organization);

@@ -364,6 +364,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     return uid;
   };
   add(artifacts.getArtifact, async () => ({ uid: await artifact() }));
+  add(artifacts.getArtifactReadme, async () => ({ uid: await artifact() }));
   add(artifacts.deleteArtifact, async () => ({ uid: await artifact() }));
   add(artifacts.listArtifactVersions, async () => ({ artifactId: await artifact() }));
   add(artifacts.listArtifactImages, async () => ({ artifactId: await artifact() }));

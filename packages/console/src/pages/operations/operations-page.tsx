@@ -7,6 +7,7 @@ import { relativeTime } from "../../lib/time.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Numbers } from "../../ui/numbers.tsx";
 import { Page } from "../../ui/page.tsx";
+import { diskFacts, LittleSpace } from "./disk.tsx";
 import { Garbage } from "./garbage.tsx";
 import { Jobs } from "./jobs.tsx";
 import { OperatorsOnly } from "./operators-only.tsx";
@@ -34,10 +35,12 @@ export function OperationsPage() {
                 value: STORES[data.engine] ?? data.engine,
                 note: `blobs: ${STORES[data.blobStore] ?? data.blobStore}`,
               },
+              ...diskFacts(data),
               { label: "Organizations", value: count(data.organizations) },
               { label: "Images", value: count(data.repos), note: counted(data.tags, "tag") },
             ]}
           />
+          <LittleSpace disk={data.disk} />
           <Garbage />
           <Jobs />
         </>

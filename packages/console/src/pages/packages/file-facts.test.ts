@@ -15,7 +15,10 @@ test("files of other versions are left out", () => {
 
 test("a manifest that says nonsense says nothing", () => {
   const odd = { license: { type: "MIT" }, dependencies: "all", dist: { tarball: 7 } };
-  assert.deepEqual(npmFacts(place, odd), { files: [], license: undefined, dependencies: [] });
+  const nothing = { files: [], license: undefined, dependencies: [], attestation: undefined };
+  assert.deepEqual(npmFacts(place, odd), nothing);
+  const oddly = { attestations: { provenance: { predicateType: { a: 1 } } } };
+  assert.equal(npmFacts(place, { dist: oddly }).attestation, undefined);
   const { files, license, dependencies } = npmFacts(place, {
     license: "MIT",
     dependencies: { pad: "^1" },

@@ -15,6 +15,8 @@ export interface PackageFile {
   sizeBytes?: number | undefined;
   /** With its algorithm, such as `sha512-…`. */
   hash?: string | undefined;
+  /** Whether it says how it was built; undefined where the registry does not say that of files. */
+  isAttested?: boolean | undefined;
 }
 
 /** What the registry itself says of a version. */
@@ -22,6 +24,8 @@ export interface FileFacts {
   files: PackageFile[];
   license?: string | undefined;
   dependencies: string[];
+  /** The type of what its publisher attests of it; undefined without. Of files of Python each says so by itself. */
+  attestation?: string | undefined;
 }
 
 /** Of which version. */
@@ -63,7 +67,12 @@ function encoded(path: string): string {
 interface NpmManifest {
   license?: unknown;
   dependencies?: unknown;
-  dist?: { tarball?: unknown; integrity?: unknown; shasum?: unknown };
+  dist?: {
+    tarball?: unknown;
+    integrity?: unknown;
+    shasum?: unknown;
+    attestations?: { provenance?: { predicateType?: unknown } | null } | null;
+  };
 }
 
 /** What npm's document of one version says. The texts are a publisher's: anything may stand in them. */
@@ -78,23 +87,31 @@ export function npmFacts({ name, version }: VersionPlace, { license, dependencie
   return {
     files: url === undefined ? [] : [file],
     license: textOf(license),
+    attestation: textOf(dist?.attestations?.provenance?.predicateType),
     dependencies: names.slice(0, MAX_DEPENDENCIES).map(([each, range]) => `${each} ${textOf(range) ?? ""}`.trim()),
   };
 }
 
 interface SimpleProject {
-  files?: readonly { filename?: unknown; url?: unknown; size?: unknown; hashes?: { sha256?: unknown } }[];
+  files?: readonly {
+    filename?: unknown;
+    url?: unknown;
+    size?: unknown;
+    hashes?: { sha256?: unknown };
+    provenance?: unknown;
+  }[];
 }
 
 /** What the index of a Python project says of one version's files. */
 export function pythonFacts({ version }: VersionPlace, { files = [] }: SimpleProject): FileFacts {
   const ours = files.filter(({ filename }) => isOfVersion(textOf(filename) ?? "", version));
   return {
-    files: ours.slice(0, MAX_FILES).map(({ filename, url, size, hashes }) => ({
+    files: ours.slice(0, MAX_FILES).map(({ filename, url, size, hashes, provenance }) => ({
       name: textOf(filename) ?? "",
       url: textOf(url) ?? "",
       sizeBytes: typeof size === "number" ? size : undefined,
       hash: hashes === undefined ? undefined : `sha256-${textOf(hashes.sha256) ?? ""}`,
+      isAttested: textOf(provenance) !== undefined,
     })),
     dependencies: [],
   };

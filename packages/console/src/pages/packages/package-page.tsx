@@ -12,6 +12,7 @@ import { FindingsCount, PackageFindings } from "./findings.tsx";
 import { Install } from "./install.tsx";
 import { PackageHead } from "./package-head.tsx";
 import { packageQuery, versionsQuery } from "./queries.ts";
+import { PackageReadme } from "./readme.tsx";
 import { PackageSide } from "./side.tsx";
 import { Uses, UsesCount } from "./uses.tsx";
 import { Versions } from "./versions.tsx";
@@ -44,6 +45,9 @@ function One({ uid }: { uid: string }) {
         <Part uid={uid} isHere={part === undefined}>
           Versions {tabCount(package_.versionCount)}
         </Part>
+        <Part uid={uid} part="readme" isHere={part === "readme"}>
+          Readme
+        </Part>
         <Part uid={uid} part="uses" isHere={part === "uses"}>
           Used in <UsesCount uid={uid} />
         </Part>
@@ -51,7 +55,9 @@ function One({ uid }: { uid: string }) {
           Findings <FindingsCount uid={uid} />
         </Part>
       </Tabs>
-      {part === "uses" ? (
+      {part === "readme" ? (
+        <PackageReadme uid={uid} />
+      ) : part === "uses" ? (
         <Uses uid={uid} />
       ) : part === "findings" ? (
         <PackageFindings uid={uid} />

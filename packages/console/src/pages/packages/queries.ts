@@ -1,6 +1,7 @@
 import {
   type Ecosystem,
   getArtifact,
+  getArtifactReadme,
   listArtifactImages,
   listArtifactPolicies,
   listArtifacts,
@@ -41,6 +42,9 @@ export function packagesQuery({ q, ecosystem, group }: PackagesSearch) {
 
 /** A package. */
 export const packageQuery = (uid: string) => query(getArtifact, { uid });
+
+/** The readme of a package, where one is kept. */
+export const readmeQuery = (uid: string) => query(getArtifactReadme, { uid });
 
 /** The versions of a package, the newest first. */
 export const versionsQuery = (artifactId: string) =>

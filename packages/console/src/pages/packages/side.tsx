@@ -8,6 +8,7 @@ import { Time } from "../../ui/time.tsx";
 import { useGroupPath } from "./group-path.tsx";
 import { fileFactsQuery } from "./file-facts.ts";
 import { isReserved, nearest } from "./rules.ts";
+import { provenanceWords } from "./provenance-words.ts";
 import { policiesOf, upstreamsOf } from "./queries.ts";
 import { UsedIn } from "./uses.tsx";
 import { ecosystemWord, modeWord } from "./words.ts";
@@ -48,6 +49,7 @@ export function PackageSide({ package_, group, version }: PackageSideProps) {
               </Link>,
             ],
             ["Registry", ecosystemWord(ecosystem)],
+            ["Provenance", facts && provenanceWords(facts)],
             ["First published", <Time key="time" value={createTime} />],
             [
               "Upstream",

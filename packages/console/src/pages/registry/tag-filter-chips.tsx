@@ -1,5 +1,5 @@
 import { FilterChip } from "../../ui/filter-chip.tsx";
-import { filtersOf, HIDE, STATUS, type TagFilters, UPDATED } from "./tag-filters.ts";
+import { filtersOf, FINDINGS, HIDE, PLATFORMS, SIGNATURES, STATUS, type TagFilters, UPDATED } from "./tag-filters.ts";
 
 export interface TagFilterChipsProps {
   filters: TagFilters;
@@ -8,7 +8,7 @@ export interface TagFilterChipsProps {
 
 /** Which tags of a repo are listed; each chip holds as soon as it is chosen. */
 export function TagFilterChips({ filters, onFilter }: TagFilterChipsProps) {
-  const { updated, status, hide } = filtersOf(filters);
+  const { updated, status, hide, platform, signature, findings } = filtersOf(filters);
   return (
     <>
       <FilterChip
@@ -19,6 +19,24 @@ export function TagFilterChips({ filters, onFilter }: TagFilterChipsProps) {
         onValue={(value) => onFilter({ updated: value })}
       />
       <FilterChip label="Status" value={status} options={STATUS} onValue={(value) => onFilter({ status: value })} />
+      <FilterChip
+        label="Platform"
+        value={platform}
+        options={PLATFORMS}
+        onValue={(value) => onFilter({ platform: value })}
+      />
+      <FilterChip
+        label="Signature"
+        value={signature}
+        options={SIGNATURES}
+        onValue={(value) => onFilter({ signature: value })}
+      />
+      <FilterChip
+        label="Findings"
+        value={findings}
+        options={FINDINGS}
+        onValue={(value) => onFilter({ findings: value })}
+      />
       <FilterChip
         label="Hide"
         none="Nothing"

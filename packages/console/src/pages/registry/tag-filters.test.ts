@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { filtersOf, fits, isFiltered, orderOf, requestOf, sinceOf } from "./tag-filters.ts";
+import { filtersOf, fits, isFiltered, isOfImages, ofUnknown, orderOf, requestOf, sinceOf } from "./tag-filters.ts";
 
 test("values that the address has and nobody offered are no filters", () => {
   assert.deepEqual(filtersOf({ updated: "soon", status: "deprecated", hide: "all" }), { status: "deprecated" });
@@ -14,6 +14,19 @@ test("filters are those of the list's request", () => {
     includeReferrers: false,
   });
   assert.deepEqual(requestOf({}, undefined), {});
+  assert.deepEqual(requestOf({ platform: "arm64", signature: "trusted", findings: "high" }, undefined), {
+    architecture: "arm64",
+    signature: "TAG_SIGNATURE_TRUSTED",
+    findings: "TAG_FINDINGS_HIGH",
+  });
+  assert.deepEqual(filtersOf({ platform: "pdp11", findings: "some" }), {});
+});
+
+test("what is not known is shown by the filter that has a value for it", () => {
+  assert.deepEqual(ofUnknown({ findings: "high", signature: "none" }), { findings: "unknown" });
+  assert.deepEqual(ofUnknown({ findings: "unknown", signature: "none" }), { signature: "unknown" });
+  assert.equal(ofUnknown({ platform: "arm64" }), undefined);
+  assert.deepEqual([isOfImages({ platform: "arm64" }), isOfImages({ hide: "dates" })], [true, false]);
 });
 
 test("tags of a status come first, in the order that was chosen", () => {

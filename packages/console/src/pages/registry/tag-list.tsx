@@ -8,10 +8,10 @@ import { Empty } from "../../ui/empty.tsx";
 import { SeverityHead } from "../../ui/severity-strip.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MIN_LETTERS, type TagRow } from "./queries.ts";
-import { LeftOut, leftOutOf } from "./left-out.tsx";
+import { LeftOut, leftOutOf, unknownOf } from "./left-out.tsx";
 import styles from "./tag-cells.module.css";
 import { Findings, LastMove, Life, Platforms, AttachedSignature, Size } from "./tag-cells.tsx";
-import { isFiltered, type TagFilters } from "./tag-filters.ts";
+import { isFiltered, isOfImages, ofUnknown, type TagFilters } from "./tag-filters.ts";
 import { tagsQuery } from "./tags-query.ts";
 
 const NEWEST = "update_time desc";
@@ -36,12 +36,27 @@ export function TagList({ repo, repoUid, q = "", order = NEWEST, filters, all, s
   const columns = useMemo(() => columnsOf(repo, repoUid), [repo, repoUid]);
   const isSearch = q.length >= MIN_LETTERS;
   const total = totalOf(list.data.pages, { isSearch, isEnd: !list.hasNextPage });
-  const leftOut = isFiltered(filters) ? leftOutOf(list.data.pages, { isSearch, all, total }) : undefined;
+  const isWhole = !list.hasNextPage || (!isSearch && !isOfImages(filters));
+  const leftOut = isFiltered(filters)
+    ? leftOutOf(list.data.pages, { isSearch, isOfImages: isOfImages(filters), all, total })
+    : undefined;
+  const unknown = ofUnknown(filters);
+  const showUnknown = (change: TagFilters): void => {
+    onSelect([]);
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  };
+  const left = (
+    <LeftOut
+      tags={leftOut}
+      unknown={unknownOf(list.data.pages)}
+      q={isSearch ? q : ""}
+      isWhole={isWhole}
+      onUnknown={unknown && (() => showUnknown(unknown))}
+    />
+  );
   if (tags.length === 0 && !list.hasNextPage)
     return isFiltered(filters) && leftOut !== 0 ? (
-      <Empty title="No tag fits the filters">
-        <LeftOut tags={leftOut} q={isSearch ? q : ""} isEnd />
-      </Empty>
+      <Empty title="No tag fits the filters">{left}</Empty>
     ) : isSearch ? (
       <Empty title={`No tag's name holds “${q}”`} />
     ) : (
@@ -51,7 +66,7 @@ export function TagList({ repo, repoUid, q = "", order = NEWEST, filters, all, s
     );
   return (
     <>
-      {isFiltered(filters) && <LeftOut tags={leftOut} q={isSearch ? q : ""} isEnd={!list.hasNextPage} />}
+      {isFiltered(filters) && left}
       <DataTable
         label="Tags"
         rowWord="tag"

@@ -20,8 +20,10 @@ interface TagPage {
   nextPageToken: string;
   /** How many tags fit over all pages, when the server says so. */
   totalCount?: string | undefined;
-  /** Of a search: how many names hold the letters, and the tags do not fit. */
+  /** How many tags were looked at and do not fit: of a search those whose names hold the letters. */
   leftOut: number;
+  /** Of how many of them it is not known whether they fit. */
+  unknown: number;
   /** The time from which on tags are listed: the same for all pages. */
   since: string | undefined;
 }
@@ -68,10 +70,11 @@ async function listPage(
   return {
     tags,
     since,
-    leftOut: 0,
+    leftOut: page.leftOutCount,
+    unknown: page.unknownCount,
     nextPageToken: isEnd ? "" : page.nextPageToken,
     // The server counts tags of both statuses.
-    ...(filters.status === undefined && { totalCount: page.totalCount }),
+    ...(filters.status === undefined && page.totalCount !== undefined && { totalCount: page.totalCount }),
   };
 }
 
@@ -91,9 +94,10 @@ async function searchPage(
   const ids = found.results.map(({ tagUid }) => tagUid);
   const listed =
     ids.length === 0
-      ? []
-      : (await call(listTags, { ...requestOf(filters, since), uidp: { ids }, pageSize: SEARCH_SIZE }, { signal })).tags;
-  const byUid = new Map(listed.filter((tag) => fits(filters, tag)).map((tag) => [tag.uid, tag]));
+      ? { tags: [], unknownCount: 0 }
+      : await call(listTags, { ...requestOf(filters, since), uidp: { ids }, pageSize: SEARCH_SIZE }, { signal });
+  const byUid = new Map(listed.tags.filter((tag) => fits(filters, tag)).map((tag) => [tag.uid, tag]));
   const tags = ids.flatMap((uid) => byUid.get(uid) ?? []);
-  return { tags, since, leftOut: ids.length - tags.length, nextPageToken: found.nextPageToken };
+  const leftOut = ids.length - tags.length;
+  return { tags, since, leftOut, unknown: listed.unknownCount, nextPageToken: found.nextPageToken };
 }

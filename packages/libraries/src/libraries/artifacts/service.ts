@@ -55,11 +55,19 @@ const selectArtifact = statement<Row<"artifacts">>("select * from artifacts wher
  */
 export function artifactsService(
   { pageTokenKey, terms = [] }: ServiceContext,
-  ecosystems: readonly Pick<RulesOfEcosystem, "number">[],
+  ecosystems: readonly Pick<RulesOfEcosystem, "number" | "readme">[],
 ): Service<typeof ArtifactsService> {
   const numbers = ecosystems.map(({ number }) => number as Ecosystem).sort((one, other) => one - other);
   return {
     getArtifact: (call, { uid }) => getArtifact(call.tx, uid),
+    async getArtifactReadme(call, { uid }) {
+      const { ecosystem, state } = await artifactRow(call.tx, uid);
+      const readme = ecosystems.find(({ number }) => number === ecosystem)?.readme;
+      const text = readme?.of(state);
+      if (readme === undefined || text === undefined) return {};
+      // Cutting may have parted a pair of surrogates.
+      return { text: text.toWellFormed(), cutOff: text.length >= readme.maxChars };
+    },
     async deleteArtifact(call, { uid }) {
       await removeVersions(call, await artifactRow(call.tx, uid), () => true);
       return {};

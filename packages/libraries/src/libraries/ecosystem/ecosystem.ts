@@ -36,6 +36,15 @@ export interface Ecosystem {
   tasks: readonly Task[];
   /** The documents that it reads of upstreams. */
   documents: readonly AnyKind[];
+  /** The readme in what it keeps of an artifact as a whole. Undefined for an ecosystem that keeps none. */
+  readme?: Readme;
+}
+
+interface Readme {
+  /** Undefined where none was kept. */
+  of(state: string): string | undefined;
+  /** So many characters of it are kept. */
+  maxChars: number;
 }
 
 /** How an ecosystem compares names. */

@@ -4,7 +4,7 @@ import { libraryError } from "../http/errors.ts";
 import type { ReceivedFile } from "../http/receive.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../reading/limits.ts";
 import { attestedBy } from "./attestations.ts";
-import { isRecord, isTooLarge, type Manifest, MAX_MANIFEST_BYTES } from "./manifest.ts";
+import { isRecord, isTooLarge, type Manifest, MAX_MANIFEST_BYTES, MAX_README_CHARS } from "./manifest.ts";
 import { requirePackageName, tarballName } from "./names.ts";
 
 /** A document of `npm publish`, `npm deprecate` or `npm unpublish`. */
@@ -17,7 +17,6 @@ interface NpmDocument {
   attachments: ReadonlyMap<string, string>;
 }
 
-const MAX_README_CHARS = 65_536;
 const MAX_DESCRIPTION_CHARS = 4_096;
 const MAX_INTEGRITY_CHARS = 4_096;
 const MAX_TAGS = 200;

@@ -1,6 +1,7 @@
 import { Capability, Ecosystem } from "@moorage/api/messages";
 import type { ServedEcosystem } from "../requests/protocol.ts";
 import { deprecate, tag, unpublish } from "./changes.ts";
+import { MAX_README_CHARS, stateOf } from "./manifest.ts";
 import {
   attestationsDocument,
   auditRequest,
@@ -33,6 +34,7 @@ export const npm: ServedEcosystem = {
   changes: { deprecate, tag, unpublish },
   tasks: [publishedVersion, deprecations, keptVersions, packument, auditRequest],
   documents: [packageDocument, attestationsDocument, keysDocument],
+  readme: { of: (state) => stateOf(state).readme, maxChars: MAX_README_CHARS },
   errorBody: (message) => ({ contentType: "application/json", text: JSON.stringify({ error: message }) }),
   protocol: async () => (await import("./protocol.ts")).npmProtocol,
 };

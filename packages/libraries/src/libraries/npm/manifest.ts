@@ -63,6 +63,9 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** So many characters of a readme are kept. */
+export const MAX_README_CHARS = 65_536;
+
 /** What npm keeps of a package as a whole: its tags, and the readme of the latest version. */
 interface NpmState {
   tags: Record<string, string>;

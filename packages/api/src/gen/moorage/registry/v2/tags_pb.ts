@@ -2,24 +2,25 @@
 // @generated from file moorage/registry/v2/tags.proto (package moorage.registry.v2, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
 import type { Duration, EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_moorage_common_names } from "../../common/names_pb.ts";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { UIDPFilter } from "../../common/uidp_pb.ts";
 import { file_moorage_common_uidp } from "../../common/uidp_pb.ts";
 import type { StaleFeed } from "../../vulnerabilities/v2/findings_pb.ts";
 import { file_moorage_vulnerabilities_v2_findings } from "../../vulnerabilities/v2/findings_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file moorage/registry/v2/tags.proto.
  */
 export const file_moorage_registry_v2_tags: GenFile = /*@__PURE__*/
-  fileDesc("Ch5tb29yYWdlL3JlZ2lzdHJ5L3YyL3RhZ3MucHJvdG8SE21vb3JhZ2UucmVnaXN0cnkudjIioQMKA1RhZxIQCgN1aWQYASABKAlCA+BBAxJyCgRuYW1lGAIgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnYKBmRpZ2VzdBgDIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EjQKC3VwZGF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhIKCmRlcHJlY2F0ZWQYBSABKAgSGAoHYnVuZGxlcxgGIAMoCUIH8rsYAxCAAhI4Cg5sYXN0X3B1bGxfdGltZRjyByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMiIQoNR2V0VGFnUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiL3AgoPTGlzdFRhZ3NSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEgwKBG5hbWUYAiABKAkSMQoNdXBkYXRlZF9zaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHgoRaW5jbHVkZV9yZWZlcnJlcnMYBCABKAhIAIgBARIaCg1pbmNsdWRlX2RhdGVzGAUgASgISAGIAQESGwoOaW5jbHVkZV9lcG9jaHMYBiABKAhIAogBARIOCgZkaWdlc3QYByABKAkSEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSEAoIb3JkZXJfYnkYDCABKAkSDAoEc2tpcBgNIAEoBRIOCgVpbWFnZRjoByABKAlCFAoSX2luY2x1ZGVfcmVmZXJyZXJzQhAKDl9pbmNsdWRlX2RhdGVzQhEKD19pbmNsdWRlX2Vwb2NocyKOAQoQTGlzdFRhZ3NSZXNwb25zZRImCgR0YWdzGAEgAygLMhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQinQIKE0xpc3RUYWdNb3Zlc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJxCgN0YWcYAiABKAlCZOBBAvK7GF0KIVthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRo4bXVzdCBiZSBhbiBPQ0kgdGFnLCBhcyBbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30SKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkiXAoUTGlzdFRhZ01vdmVzUmVzcG9uc2USKwoFbW92ZXMYASADKAsyHC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ01vdmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIowBCgdUYWdNb3ZlEigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBmRpZ2VzdBgCIAEoCRIXCg9wcmV2aW91c19kaWdlc3QYAyABKAkSDgoGcmVhc29uGAQgASgJEg0KBWFjdG9yGAUgASgJEg8KBnNvdXJjZRjyByABKAkiawoQQ3JlYXRlVGFnUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIqCgN0YWcYAiABKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ0ID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIInYKEERlbGV0ZVRhZ1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQISFgoNdmFsaWRhdGVfb25seRjoByABKAgSOAoUdW5sZXNzX3B1bGxlZF93aXRoaW4Y6QcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIp4DCgxUYWdQcm9tb3Rpb24ScgoEbmFtZRgBIAEoCUJk4EEC8rsYXQohW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9GjhtdXN0IGJlIGFuIE9DSSB0YWcsIGFzIFthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRJzCgZkaWdlc3QYAiABKAlCY/K7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhJzCghmcm9tX3RhZxgDIAEoCUJh8rsYXQohW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9GjhtdXN0IGJlIGFuIE9DSSB0YWcsIGFzIFthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRIcCg9leHBlY3RlZF9kaWdlc3QYBCABKAlIAIgBAUISChBfZXhwZWN0ZWRfZGlnZXN0IoQBChJQcm9tb3RlVGFnc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJACgpwcm9tb3Rpb25zGAIgAygLMiEubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWdQcm9tb3Rpb25CCeBBAvK7GAIQZBIVCg12YWxpZGF0ZV9vbmx5GAMgASgIIrYBChNQcm9tb3RlVGFnc1Jlc3BvbnNlEiYKBHRhZ3MYASADKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZxI6Cg51bmtub3duX2ltYWdlcxjoByADKAsyIS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlVua25vd25JbWFnZRI7CgtzdGFsZV9mZWVkcxjpByADKAsyJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5TdGFsZUZlZWQiSgoMVW5rbm93bkltYWdlEgsKA3RhZxgBIAEoCRIOCgZkaWdlc3QYAiABKAkSDgoGcmVhc29uGAMgASgJEg0KBXN0YXRlGAQgASgJItICCgtUYWdSb2xsYmFjaxJyCgRuYW1lGAEgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnMKBmRpZ2VzdBgCIAEoCUJj8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EigKBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKD2V4cGVjdGVkX2RpZ2VzdBgEIAEoCUgAiAEBQhIKEF9leHBlY3RlZF9kaWdlc3QigwEKE1JvbGxiYWNrVGFnc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhI+Cglyb2xsYmFja3MYAiADKAsyIC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1JvbGxiYWNrQgngQQLyuxgCEGQSFQoNdmFsaWRhdGVfb25seRgDIAEoCCJ6ChRSb2xsYmFja1RhZ3NSZXNwb25zZRImCgR0YWdzGAEgAygLMhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcSOgoOdW5rbm93bl9pbWFnZXMY6AcgAygLMiEubW9vcmFnZS5yZWdpc3RyeS52Mi5Vbmtub3duSW1hZ2UirwIKDEltcG9ydGVkTW92ZRJxCgN0YWcYASABKAlCZOBBAvK7GF0KIVthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRo4bXVzdCBiZSBhbiBPQ0kgdGFnLCBhcyBbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30SfQoGZGlnZXN0GAIgASgJQm3yuxhpCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9Gj1tdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4sIG9yIGVtcHR5Ei0KBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQIimgEKEkltcG9ydE1vdmVzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEjwKBW1vdmVzGAIgAygLMiEubW9vcmFnZS5yZWdpc3RyeS52Mi5JbXBvcnRlZE1vdmVCCuBBAvK7GAMQ6AcSFwoGc291cmNlGAMgASgJQgfyuxgDEIAEEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIjUKE0ltcG9ydE1vdmVzUmVzcG9uc2USEAoIaW1wb3J0ZWQYASABKAUSDAoEa2VwdBgCIAEoBTLaDQoLVGFnc1NlcnZpY2USlwEKBkdldFRhZxIiLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0VGFnUmVxdWVzdBoYLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnIk+iuxglGgLNDCIDdWlkKhdtb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZzDNDKi7GAGC0+STAhwSGi9yZWdpc3RyeS92Mi90YWdzL3t1aWQ9Kip9En4KCExpc3RUYWdzEiQubW9vcmFnZS5yZWdpc3RyeS52Mi5MaXN0VGFnc1JlcXVlc3QaJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RUYWdzUmVzcG9uc2UiJaK7GAQaAs0MqLsYAYLT5JMCExIRL3JlZ2lzdHJ5L3YyL3RhZ3MS6AEKDExpc3RUYWdNb3ZlcxIoLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFRhZ01vdmVzUmVxdWVzdBopLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFRhZ01vdmVzUmVzcG9uc2UiggGiuxgrGgLNDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAG6uxgSIhBIaXN0b3J5IG9mIGEgdGFngtPkkwIzEjEvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS90YWdzL3t0YWd9L21vdmVzEtoBCglDcmVhdGVUYWcSJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkNyZWF0ZVRhZ1JlcXVlc3QaGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZyKLAaK7GCkaAssMIgZwYXJlbnQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxursYBAgDEAGC0+STAiQ6A3RhZyIdL3JlZ2lzdHJ5L3YyL3RhZ3Mve3BhcmVudD0qKn0SywEKCURlbGV0ZVRhZxIlLm1vb3JhZ2UucmVnaXN0cnkudjIuRGVsZXRlVGFnUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJ/orsYJRoCzgwiA3VpZCoXbW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcwzQyouxgCsrsYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcuZGVsZXRlZC52Mbq7GAQIAxABgtPkkwIcKhovcmVnaXN0cnkvdjIvdGFncy97dWlkPSoqfRKGAgoLUHJvbW90ZVRhZ3MSJy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlByb21vdGVUYWdzUmVxdWVzdBooLm1vb3JhZ2UucmVnaXN0cnkudjIuUHJvbW90ZVRhZ3NSZXNwb25zZSKjAaK7GCsaAswMIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLnVwZGF0ZWQudjG6uxgSCAMQASIMUHJvbW90ZSB0YWdzgtPkkwIsOgEqIicvcmVnaXN0cnkvdjIvdGFncy97cmVwb191aWQ9Kip9OnByb21vdGUS+gEKDFJvbGxiYWNrVGFncxIoLm1vb3JhZ2UucmVnaXN0cnkudjIuUm9sbGJhY2tUYWdzUmVxdWVzdBopLm1vb3JhZ2UucmVnaXN0cnkudjIuUm9sbGJhY2tUYWdzUmVzcG9uc2UilAGiuxgrGgLMDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy51cGRhdGVkLnYxursYAggDgtPkkwItOgEqIigvcmVnaXN0cnkvdjIvdGFncy97cmVwb191aWQ9Kip9OnJvbGxiYWNrEpQCCgtJbXBvcnRNb3ZlcxInLm1vb3JhZ2UucmVnaXN0cnkudjIuSW1wb3J0TW92ZXNSZXF1ZXN0GigubW9vcmFnZS5yZWdpc3RyeS52Mi5JbXBvcnRNb3Zlc1Jlc3BvbnNlIrEBorsYLRoE0UbLDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxursYGggDEAEiFEltcG9ydCBtb3ZlcyBvZiB0YWdzgtPkkwIwOgEqIisvcmVnaXN0cnkvdjIvdGFncy97cmVwb191aWQ9Kip9OmltcG9ydE1vdmVzYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_findings]);
+  fileDesc("Ch5tb29yYWdlL3JlZ2lzdHJ5L3YyL3RhZ3MucHJvdG8SE21vb3JhZ2UucmVnaXN0cnkudjIioQMKA1RhZxIQCgN1aWQYASABKAlCA+BBAxJyCgRuYW1lGAIgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnYKBmRpZ2VzdBgDIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EjQKC3VwZGF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhIKCmRlcHJlY2F0ZWQYBSABKAgSGAoHYnVuZGxlcxgGIAMoCUIH8rsYAxCAAhI4Cg5sYXN0X3B1bGxfdGltZRjyByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMiIQoNR2V0VGFnUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiL6AwoPTGlzdFRhZ3NSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEgwKBG5hbWUYAiABKAkSMQoNdXBkYXRlZF9zaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHgoRaW5jbHVkZV9yZWZlcnJlcnMYBCABKAhIAIgBARIaCg1pbmNsdWRlX2RhdGVzGAUgASgISAGIAQESGwoOaW5jbHVkZV9lcG9jaHMYBiABKAhIAogBARIOCgZkaWdlc3QYByABKAkSEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSEAoIb3JkZXJfYnkYDCABKAkSDAoEc2tpcBgNIAEoBRIOCgVpbWFnZRjoByABKAkSFQoMYXJjaGl0ZWN0dXJlGOkHIAEoCRI1CglzaWduYXR1cmUY6gcgASgOMiEubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWdTaWduYXR1cmUSMwoIZmluZGluZ3MY6wcgASgOMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWdGaW5kaW5nc0IUChJfaW5jbHVkZV9yZWZlcnJlcnNCEAoOX2luY2x1ZGVfZGF0ZXNCEQoPX2luY2x1ZGVfZXBvY2hzIr8BChBMaXN0VGFnc1Jlc3BvbnNlEiYKBHRhZ3MYASADKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSGAoLdG90YWxfY291bnQYAyABKANIAIgBARIPCgdza2lwcGVkGAQgASgFEhcKDmxlZnRfb3V0X2NvdW50GOkHIAEoBRIWCg11bmtub3duX2NvdW50GOoHIAEoBUIOCgxfdG90YWxfY291bnQinQIKE0xpc3RUYWdNb3Zlc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJxCgN0YWcYAiABKAlCZOBBAvK7GF0KIVthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRo4bXVzdCBiZSBhbiBPQ0kgdGFnLCBhcyBbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30SKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkiXAoUTGlzdFRhZ01vdmVzUmVzcG9uc2USKwoFbW92ZXMYASADKAsyHC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ01vdmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIowBCgdUYWdNb3ZlEigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBmRpZ2VzdBgCIAEoCRIXCg9wcmV2aW91c19kaWdlc3QYAyABKAkSDgoGcmVhc29uGAQgASgJEg0KBWFjdG9yGAUgASgJEg8KBnNvdXJjZRjyByABKAkiawoQQ3JlYXRlVGFnUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIqCgN0YWcYAiABKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ0ID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIInYKEERlbGV0ZVRhZ1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQISFgoNdmFsaWRhdGVfb25seRjoByABKAgSOAoUdW5sZXNzX3B1bGxlZF93aXRoaW4Y6QcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIp4DCgxUYWdQcm9tb3Rpb24ScgoEbmFtZRgBIAEoCUJk4EEC8rsYXQohW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9GjhtdXN0IGJlIGFuIE9DSSB0YWcsIGFzIFthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRJzCgZkaWdlc3QYAiABKAlCY/K7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhJzCghmcm9tX3RhZxgDIAEoCUJh8rsYXQohW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9GjhtdXN0IGJlIGFuIE9DSSB0YWcsIGFzIFthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRIcCg9leHBlY3RlZF9kaWdlc3QYBCABKAlIAIgBAUISChBfZXhwZWN0ZWRfZGlnZXN0IoQBChJQcm9tb3RlVGFnc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJACgpwcm9tb3Rpb25zGAIgAygLMiEubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWdQcm9tb3Rpb25CCeBBAvK7GAIQZBIVCg12YWxpZGF0ZV9vbmx5GAMgASgIIrYBChNQcm9tb3RlVGFnc1Jlc3BvbnNlEiYKBHRhZ3MYASADKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZxI6Cg51bmtub3duX2ltYWdlcxjoByADKAsyIS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlVua25vd25JbWFnZRI7CgtzdGFsZV9mZWVkcxjpByADKAsyJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5TdGFsZUZlZWQiSgoMVW5rbm93bkltYWdlEgsKA3RhZxgBIAEoCRIOCgZkaWdlc3QYAiABKAkSDgoGcmVhc29uGAMgASgJEg0KBXN0YXRlGAQgASgJItICCgtUYWdSb2xsYmFjaxJyCgRuYW1lGAEgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnMKBmRpZ2VzdBgCIAEoCUJj8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EigKBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKD2V4cGVjdGVkX2RpZ2VzdBgEIAEoCUgAiAEBQhIKEF9leHBlY3RlZF9kaWdlc3QigwEKE1JvbGxiYWNrVGFnc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhI+Cglyb2xsYmFja3MYAiADKAsyIC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1JvbGxiYWNrQgngQQLyuxgCEGQSFQoNdmFsaWRhdGVfb25seRgDIAEoCCJ6ChRSb2xsYmFja1RhZ3NSZXNwb25zZRImCgR0YWdzGAEgAygLMhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcSOgoOdW5rbm93bl9pbWFnZXMY6AcgAygLMiEubW9vcmFnZS5yZWdpc3RyeS52Mi5Vbmtub3duSW1hZ2UirwIKDEltcG9ydGVkTW92ZRJxCgN0YWcYASABKAlCZOBBAvK7GF0KIVthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRo4bXVzdCBiZSBhbiBPQ0kgdGFnLCBhcyBbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30SfQoGZGlnZXN0GAIgASgJQm3yuxhpCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9Gj1tdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4sIG9yIGVtcHR5Ei0KBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQIimgEKEkltcG9ydE1vdmVzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEjwKBW1vdmVzGAIgAygLMiEubW9vcmFnZS5yZWdpc3RyeS52Mi5JbXBvcnRlZE1vdmVCCuBBAvK7GAMQ6AcSFwoGc291cmNlGAMgASgJQgfyuxgDEIAEEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIjUKE0ltcG9ydE1vdmVzUmVzcG9uc2USEAoIaW1wb3J0ZWQYASABKAUSDAoEa2VwdBgCIAEoBSrLAQoMVGFnU2lnbmF0dXJlEh0KGVRBR19TSUdOQVRVUkVfVU5TUEVDSUZJRUQQABImChVUQUdfU0lHTkFUVVJFX1RSVVNURUQQARoLkr0YB1RSVVNURUQSKgoXVEFHX1NJR05BVFVSRV9VTlRSVVNURUQQAhoNkr0YCVVOVFJVU1RFRBIgChJUQUdfU0lHTkFUVVJFX05PTkUQAxoIkr0YBE5PTkUSJgoVVEFHX1NJR05BVFVSRV9VTktOT1dOEAQaC5K9GAdVTktOT1dOKoECCgtUYWdGaW5kaW5ncxIcChhUQUdfRklORElOR1NfVU5TUEVDSUZJRUQQABInChVUQUdfRklORElOR1NfQ1JJVElDQUwQARoMkr0YCENSSVRJQ0FMEh8KEVRBR19GSU5ESU5HU19ISUdIEAIaCJK9GARISUdIEiMKE1RBR19GSU5ESU5HU19NRURJVU0QAxoKkr0YBk1FRElVTRIdChBUQUdfRklORElOR1NfQU5ZEAQaB5K9GANBTlkSHwoRVEFHX0ZJTkRJTkdTX05PTkUQBRoIkr0YBE5PTkUSJQoUVEFHX0ZJTkRJTkdTX1VOS05PV04QBhoLkr0YB1VOS05PV04y2g0KC1RhZ3NTZXJ2aWNlEpcBCgZHZXRUYWcSIi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFRhZ1JlcXVlc3QaGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZyJPorsYJRoCzQwiA3VpZCoXbW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcwzQyouxgBgtPkkwIcEhovcmVnaXN0cnkvdjIvdGFncy97dWlkPSoqfRJ+CghMaXN0VGFncxIkLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFRhZ3NSZXF1ZXN0GiUubW9vcmFnZS5yZWdpc3RyeS52Mi5MaXN0VGFnc1Jlc3BvbnNlIiWiuxgEGgLNDKi7GAGC0+STAhMSES9yZWdpc3RyeS92Mi90YWdzEugBCgxMaXN0VGFnTW92ZXMSKC5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RUYWdNb3Zlc1JlcXVlc3QaKS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RUYWdNb3Zlc1Jlc3BvbnNlIoIBorsYKxoCzQwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBursYEiIQSGlzdG9yeSBvZiBhIHRhZ4LT5JMCMxIxL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vdGFncy97dGFnfS9tb3ZlcxLaAQoJQ3JlYXRlVGFnEiUubW9vcmFnZS5yZWdpc3RyeS52Mi5DcmVhdGVUYWdSZXF1ZXN0GhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWciiwGiuxgpGgLLDCIGcGFyZW50Khhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCsrsYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcuY3JlYXRlZC52Mbq7GAQIAxABgtPkkwIkOgN0YWciHS9yZWdpc3RyeS92Mi90YWdzL3twYXJlbnQ9Kip9EssBCglEZWxldGVUYWcSJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRlbGV0ZVRhZ1JlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkif6K7GCUaAs4MIgN1aWQqF21vb3JhZ2UucmVnaXN0cnkudjIuVGFnMM0MqLsYArK7GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjG6uxgECAMQAYLT5JMCHCoaL3JlZ2lzdHJ5L3YyL3RhZ3Mve3VpZD0qKn0ShgIKC1Byb21vdGVUYWdzEicubW9vcmFnZS5yZWdpc3RyeS52Mi5Qcm9tb3RlVGFnc1JlcXVlc3QaKC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlByb21vdGVUYWdzUmVzcG9uc2UiowGiuxgrGgLMDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy51cGRhdGVkLnYxursYEggDEAEiDFByb21vdGUgdGFnc4LT5JMCLDoBKiInL3JlZ2lzdHJ5L3YyL3RhZ3Mve3JlcG9fdWlkPSoqfTpwcm9tb3RlEvoBCgxSb2xsYmFja1RhZ3MSKC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJvbGxiYWNrVGFnc1JlcXVlc3QaKS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJvbGxiYWNrVGFnc1Jlc3BvbnNlIpQBorsYKxoCzAwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCsrsYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52Mbq7GAIIA4LT5JMCLToBKiIoL3JlZ2lzdHJ5L3YyL3RhZ3Mve3JlcG9fdWlkPSoqfTpyb2xsYmFjaxKUAgoLSW1wb3J0TW92ZXMSJy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkltcG9ydE1vdmVzUmVxdWVzdBooLm1vb3JhZ2UucmVnaXN0cnkudjIuSW1wb3J0TW92ZXNSZXNwb25zZSKxAaK7GC0aBNFGywwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCsrsYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcuY3JlYXRlZC52Mbq7GBoIAxABIhRJbXBvcnQgbW92ZXMgb2YgdGFnc4LT5JMCMDoBKiIrL3JlZ2lzdHJ5L3YyL3RhZ3Mve3JlcG9fdWlkPSoqfTppbXBvcnRNb3Zlc2IGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_findings]);
 
 /**
  * Tag is a name for a digest.
@@ -198,6 +199,28 @@ export type ListTagsRequest = Message<"moorage.registry.v2.ListTagsRequest"> & {
    * @generated from field: string image = 1000;
    */
   image: string;
+
+  /**
+   * Only those whose image is for this architecture, such as `arm64` or `arm/v7`; without a variant, for any variant of
+   * it. Takes CAP_MANIFEST_METADATA_LIST.
+   *
+   * @generated from field: string architecture = 1001;
+   */
+  architecture: string;
+
+  /**
+   * Only those whose image, or index, is signed so. Takes CAP_SIGNATURES_LIST.
+   *
+   * @generated from field: moorage.registry.v2.TagSignature signature = 1002;
+   */
+  signature: TagSignature;
+
+  /**
+   * Only those with such open findings in any of their images. Takes CAP_MANIFEST_METADATA_LIST.
+   *
+   * @generated from field: moorage.registry.v2.TagFindings findings = 1003;
+   */
+  findings: TagFindings;
 };
 
 /**
@@ -228,7 +251,7 @@ export type ListTagsResponse = Message<"moorage.registry.v2.ListTagsResponse"> &
   nextPageToken: string;
 
   /**
-   * All matches over all pages.
+   * All matches over all pages. Absent with `architecture`, `signature` or `findings`.
    *
    * @generated from field: optional int64 total_count = 3;
    */
@@ -240,6 +263,20 @@ export type ListTagsResponse = Message<"moorage.registry.v2.ListTagsResponse"> &
    * @generated from field: int32 skipped = 4;
    */
   skipped: number;
+
+  /**
+   * Of the tags that were looked at for this page, those that `architecture`, `signature` and `findings` leave out.
+   *
+   * @generated from field: int32 left_out_count = 1001;
+   */
+  leftOutCount: number;
+
+  /**
+   * Those of them of which it is not known whether they fit.
+   *
+   * @generated from field: int32 unknown_count = 1002;
+   */
+  unknownCount: number;
 };
 
 /**
@@ -829,6 +866,132 @@ export const ImportMovesResponseSchema: GenMessage<ImportMovesResponse> = /*@__P
   messageDesc(file_moorage_registry_v2_tags, 18);
 
 /**
+ * TagSignature is what the signatures of what a tag points to are worth, by the signers of the repo's groups.
+ * Attestations are no signatures.
+ *
+ * @generated from enum moorage.registry.v2.TagSignature
+ */
+export const TagSignature = {
+  /**
+   * As a filter: any.
+   *
+   * @generated from enum value: TAG_SIGNATURE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A signer has signed it.
+   *
+   * @generated from enum value: TAG_SIGNATURE_TRUSTED = 1;
+   */
+  TRUSTED: 1,
+
+  /**
+   * Signatures are attached, and no signer has made a valid one.
+   *
+   * @generated from enum value: TAG_SIGNATURE_UNTRUSTED = 2;
+   */
+  UNTRUSTED: 2,
+
+  /**
+   * No signature is attached.
+   *
+   * @generated from enum value: TAG_SIGNATURE_NONE = 3;
+   */
+  NONE: 3,
+
+  /**
+   * It is not known: something was not verified yet, or what the tag points to is not stored.
+   *
+   * @generated from enum value: TAG_SIGNATURE_UNKNOWN = 4;
+   */
+  UNKNOWN: 4,
+} as const;
+
+/**
+ * TagSignature is what the signatures of what a tag points to are worth, by the signers of the repo's groups.
+ * Attestations are no signatures.
+ *
+ * @generated from enum moorage.registry.v2.TagSignature
+ */
+export type TagSignature = (typeof TagSignature)[keyof typeof TagSignature] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.registry.v2.TagSignature.
+ */
+export const TagSignatureSchema: GenEnum<TagSignature> = /*@__PURE__*/
+  enumDesc(file_moorage_registry_v2_tags, 0);
+
+/**
+ * TagFindings is which open findings the images have that a tag points to, directly or through an index.
+ *
+ * @generated from enum moorage.registry.v2.TagFindings
+ */
+export const TagFindings = {
+  /**
+   * As a filter: any, or none.
+   *
+   * @generated from enum value: TAG_FINDINGS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * At least one that is critical.
+   *
+   * @generated from enum value: TAG_FINDINGS_CRITICAL = 1;
+   */
+  CRITICAL: 1,
+
+  /**
+   * At least one that is high or worse.
+   *
+   * @generated from enum value: TAG_FINDINGS_HIGH = 2;
+   */
+  HIGH: 2,
+
+  /**
+   * At least one that is medium or worse.
+   *
+   * @generated from enum value: TAG_FINDINGS_MEDIUM = 3;
+   */
+  MEDIUM: 3,
+
+  /**
+   * At least one.
+   *
+   * @generated from enum value: TAG_FINDINGS_ANY = 4;
+   */
+  ANY: 4,
+
+  /**
+   * None, in images of which all is known.
+   *
+   * @generated from enum value: TAG_FINDINGS_NONE = 5;
+   */
+  NONE: 5,
+
+  /**
+   * It is not known, or not of all that they hold, whatever was found in the rest.
+   *
+   * @generated from enum value: TAG_FINDINGS_UNKNOWN = 6;
+   */
+  UNKNOWN: 6,
+} as const;
+
+/**
+ * TagFindings is which open findings the images have that a tag points to, directly or through an index.
+ *
+ * @generated from enum moorage.registry.v2.TagFindings
+ */
+export type TagFindings = (typeof TagFindings)[keyof typeof TagFindings] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.registry.v2.TagFindings.
+ */
+export const TagFindingsSchema: GenEnum<TagFindings> = /*@__PURE__*/
+  enumDesc(file_moorage_registry_v2_tags, 1);
+
+/**
  * TagsService manages the names that repos give to digests.
  *
  * @generated from service moorage.registry.v2.TagsService
@@ -845,7 +1008,9 @@ export const TagsService: GenService<{
     output: typeof TagSchema;
   },
   /**
-   * ListTags answers the tags the caller may list.
+   * ListTags answers the tags the caller may list. With `architecture`, `signature` or `findings` a bounded number of
+   * tags is looked at for each page: it may have fewer than were asked for, none even, while next_page_token is not
+   * empty. What the caller may not read of an image is not known to it.
    *
    * @generated from rpc moorage.registry.v2.TagsService.ListTags
    */
