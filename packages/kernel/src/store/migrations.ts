@@ -908,6 +908,15 @@ export const MIGRATIONS: Migration[] = [
       `update signature_readings set state = 1, attempts = 0, hold_until = 0, holder = '' where state = 2 and exists (select 1 from signature_entries as e where e.subject = signature_readings.subject and e.manifest = signature_readings.manifest and e.format = 4)`,
     ],
   },
+  {
+    version: 80,
+    name: "trust roots, and what mirrors of TUF have of them",
+    statements: [
+      `create table trust_roots (uid KEY primary key, parent KEY not null, name KEY not null, trusted_root text not null, tuf text, state INT8 not null, message text not null, refresh_time INT8, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index trust_roots_name on trust_roots (parent, name)`,
+      `create table tuf_copies (trust_root KEY primary key, source KEY not null, url text not null, root text not null, interval_ms INT8 not null, metadata text not null, trusted_root text not null, expire_time INT8, refresh_time INT8, next_time INT8 not null, state INT8 not null, message text not null)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */
