@@ -28,7 +28,7 @@ export async function checkTrustRoot(
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
-/** Why a text is not metadata of the role root of TUF; undefined when it looks like it. It is verified when it is used. */
+/** Why a text is not metadata of the role root of TUF; undefined when it looks like it. It is verified in use. */
 export function tufRootFault(text: string): string | undefined {
   let root: unknown;
   try {

@@ -21,7 +21,7 @@ export async function placeCopy({ tx, wake }: Call, trustRoot: string, source: T
   if (before !== undefined && before.source === source?.source && before.interval_ms === source.intervalMs) return;
   if (source !== undefined) wake("trust-roots");
   if (before !== undefined && before.source === source?.source) {
-    // It is due at once: the next time is by the new interval.
+    // It is due now: the next time is by the new interval.
     const due = { interval_ms: source.intervalMs, next_time: 0 };
     await tx.updateTable("tuf_copies").set(due).where("trust_root", "=", trustRoot).execute();
     return;

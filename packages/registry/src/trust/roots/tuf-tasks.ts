@@ -59,7 +59,7 @@ async function fetchRoot({ url, kept, folder, rules }: TufInput): Promise<TufFet
     fetcher: fetcherOf(folder, rules),
     config: {
       maxRootRotations: MAX_ROOTS,
-      // Of the role targets alone: names of other roles would become names of files, and their patterns are the mirror's.
+      // The role targets alone: names of others would become names of files, and their patterns are the mirror's.
       maxDelegations: 0,
       rootMaxLength: MAX_BYTES,
       timestampMaxLength: MAX_TIMESTAMP_BYTES,

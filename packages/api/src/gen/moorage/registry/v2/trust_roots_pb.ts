@@ -104,8 +104,8 @@ export const TrustRootSchema: GenMessage<TrustRoot> = /*@__PURE__*/
  */
 export type TufMirror = Message<"moorage.registry.v2.TufMirror"> & {
   /**
-   * The URL below which the metadata is, such as timestamp.json, and below that the targets in targets/. Plain http, and
-   * private addresses, only where the server is set to allow them. Redirects are not followed.
+   * The URL below which the metadata is, such as timestamp.json, and below that the targets in targets/. Plain http,
+   * and private addresses, only where the server is set to allow them. Redirects are not followed.
    *
    * @generated from field: string url = 1;
    */
@@ -445,8 +445,8 @@ export const TrustRootsService: GenService<{
     output: typeof TrustRootSchema;
   },
   /**
-   * UpdateTrustRoot changes the fields named in the mask. What is held is verified anew soon after. With another tuf.url
-   * or tuf.root it begins anew: what was fetched before does not count any longer.
+   * UpdateTrustRoot changes the fields named in the mask. What is held is verified anew soon after. With another
+   * tuf.url or tuf.root it begins anew: what was fetched before does not count any longer.
    *
    * @generated from rpc moorage.registry.v2.TrustRootsService.UpdateTrustRoot
    */
