@@ -142,6 +142,14 @@ export const NOUN_TABLE: readonly Noun[] = [
   ),
   noun("signers", "Security", "who signs the images of a group", "SignersService", ["Signer"], ["signer"]),
   noun(
+    "trust-roots",
+    "Security",
+    "by which authorities and logs identities of signers are verified",
+    "TrustRootsService",
+    ["TrustRoot"],
+    ["trust-root"],
+  ),
+  noun(
     "signature-policies",
     "Security",
     "which signatures images need to be pulled, promoted or copied",
@@ -222,6 +230,7 @@ export const KIND_OF_MESSAGE: Readonly<Record<string, Kind>> = {
   "moorage.registry.v2.Tag": "tag",
   "moorage.vulnerabilities.v2.Advisory": "advisory",
   "moorage.registry.v2.Signer": "signer",
+  "moorage.registry.v2.TrustRoot": "trust-root",
   "moorage.registry.v2.Quota": "quota",
   "moorage.registry.v2.RegistryUpstream": "registry-upstream",
   "moorage.registry.v2.SignaturePolicy": "signature-policy",

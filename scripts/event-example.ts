@@ -19,6 +19,7 @@ import {
   SignatureAction,
   SignatureTime,
   TagChangeSchema,
+  TrustRootState,
 } from "@moorage/api";
 import type { EventType } from "../packages/platform/src/events/types.ts";
 
@@ -140,6 +141,11 @@ const VALUES: Readonly<Record<string, unknown>> = {
   pem: "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAThmAp7z+PacSQAEMeBzHTkEouNCRUVBjt8L+jNTBBXU=\n-----END PUBLIC KEY-----\n",
   fingerprint: `sha256:${hex("fingerprint", 64)}`,
   "Signer.times": SignatureTime.REGISTRY,
+  "TrustRoot.name": "sigstore",
+  "TrustRoot.state": TrustRootState.WAITING,
+  "TrustRoot.message": "it was not fetched from the mirror yet",
+  "TufMirror.url": "https://tuf.example.com",
+  "TufMirror.root": '{"signed":{"_type":"root","version":1},"signatures":[]}',
   "SignaturePolicy.name": "signed",
   "SignaturePolicy.description": "what production pulls",
   "SignaturePolicy.mode": GateMode.ENFORCE,
@@ -185,6 +191,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "delete_time",
   "keyless",
   "x509",
+  "refresh_time",
   "not_before",
   "not_after",
   "revoke_time",

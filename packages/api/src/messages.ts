@@ -32,6 +32,7 @@ export * from "./gen/moorage/registry/v2/search_pb.ts";
 export * from "./gen/moorage/registry/v2/signature_policies_pb.ts";
 export * from "./gen/moorage/registry/v2/signatures_pb.ts";
 export * from "./gen/moorage/registry/v2/signers_pb.ts";
+export * from "./gen/moorage/registry/v2/trust_roots_pb.ts";
 export * from "./gen/moorage/registry/v2/storage_pb.ts";
 export * from "./gen/moorage/registry/v2/pulls_pb.ts";
 export * from "./gen/moorage/registry/v2/upstreams_pb.ts";

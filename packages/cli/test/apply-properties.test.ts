@@ -12,6 +12,7 @@ import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
 import { fieldOf } from "../src/apply/fields.ts";
 import { KIND_SPECS, kindNamed } from "../src/apply/kinds.ts";
+import { newTrustedRoot } from "../../server/test/support/certificate.ts";
 import { documents, isWrite, type Json, openStage, type Stage } from "./apply-stage.ts";
 
 const SEED = randomInt(2 ** 31 - 1);
@@ -272,6 +273,11 @@ async function random(): Promise<string> {
       ...draw(policyOfLibraries),
     });
     await make("/registry/v2/quotas", place, draw(quotas));
+    const trustRoot = await make("/registry/v2/trustRoots", place, { name: draw(name), trustedRoot: newTrustedRoot() });
+    await make("/registry/v2/signers", place, {
+      name: draw(name),
+      keyless: { trustRoot, issuer: "https://token.example.com", subjectPattern: draw(word) },
+    });
     const signs = await make("/registry/v2/signers", place, { name: draw(name), ...draw(signer) });
     await make("/registry/v2/signaturePolicies", place, {
       name: draw(name),

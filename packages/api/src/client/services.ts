@@ -37,6 +37,7 @@ import {
 } from "../gen/moorage/registry/v2/signature_policies_pb.ts";
 import { SignaturesService } from "../gen/moorage/registry/v2/signatures_pb.ts";
 import { SignersService } from "../gen/moorage/registry/v2/signers_pb.ts";
+import { TrustRootsService } from "../gen/moorage/registry/v2/trust_roots_pb.ts";
 import { PullsService } from "../gen/moorage/registry/v2/pulls_pb.ts";
 import { StorageService } from "../gen/moorage/registry/v2/storage_pb.ts";
 import { RegistryUpstreamsService } from "../gen/moorage/registry/v2/upstreams_pb.ts";
@@ -96,6 +97,7 @@ export const SERVICES = {
   subscriptions: SubscriptionsService,
   tags: TagsService,
   terms: TermsService,
+  trustRoots: TrustRootsService,
   upstreams: UpstreamsService,
   usage: UsageService,
   versions: VersionsService,

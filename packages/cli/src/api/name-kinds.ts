@@ -12,6 +12,7 @@ export type Kind =
   | "subscription"
   | "scanner"
   | "signer"
+  | "trust-root"
   | "quota"
   | "signature-policy"
   | "mapping"
@@ -58,6 +59,7 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
   ),
   scanner: place("/vulnerabilities/v2/scanners", "scanners", "name", "scanner", "acme/trivy"),
   signer: place("/registry/v2/signers", "signers", "name", "signer", "acme/release"),
+  "trust-root": place("/registry/v2/trustRoots", "trustRoots", "name", "trust root", "acme/sigstore"),
   // A quota has the uid of its group, and no name of its own.
   quota: place("/registry/v2/quotas", "quotas", "uid", "quota", "acme/team"),
   "signature-policy": place(

@@ -17,6 +17,7 @@ import {
   SignerSchema,
   SubscriptionSchema,
   TagSchema,
+  TrustRootSchema,
   UpstreamSchema,
 } from "@moorage/api/messages";
 import { objectIn, textIn } from "../api/json-fields.ts";
@@ -165,12 +166,22 @@ export const KIND_SPECS: readonly KindSpec[] = [
   },
   {
     ...COMMON,
+    name: "TrustRoot",
+    kind: "trust-root",
+    message: TrustRootSchema,
+    path: "/registry/v2/trustRoots",
+    field: "trustRoots",
+    parent: "group",
+  },
+  {
+    ...COMMON,
     name: "Signer",
     kind: "signer",
     message: SignerSchema,
     path: "/registry/v2/signers",
     field: "signers",
     parent: "group",
+    references: [{ at: ["keyless", "trustRoot"], kinds: ["trust-root"] }],
   },
   {
     ...COMMON,

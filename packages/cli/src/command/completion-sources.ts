@@ -25,6 +25,7 @@ const SOURCES = [
   "subscription",
   "scanner",
   "signer",
+  "trust-root",
   "quota",
   "signature-policy",
   "mapping",

@@ -479,6 +479,20 @@ export const TABLE = {
     "",
     "File with the trusted root of Sigstore as JSON: the authorities and logs by which signatures of identities are verified. At most 4 MiB. Read at the start.",
   ),
+  /** Empty when there is none. */
+  sigstoreTufUrl: setting(
+    text,
+    "MOORAGE_SIGSTORE_TUF_URL",
+    "",
+    "URL of a mirror of TUF from which the trusted root of Sigstore is fetched and kept up to date, in place of MOORAGE_SIGSTORE_ROOT. It needs MOORAGE_SIGSTORE_TUF_ROOT.",
+  ),
+  /** Empty when there is none. */
+  sigstoreTufRootFile: setting(
+    text,
+    "MOORAGE_SIGSTORE_TUF_ROOT",
+    "",
+    "File with the metadata of TUF's root (root.json) by which what MOORAGE_SIGSTORE_TUF_URL has is verified from the beginning. At most 128 KiB. Read at the start.",
+  ),
   publicAdvisories: setting(
     flag,
     "MOORAGE_PUBLIC_ADVISORIES",

@@ -9,7 +9,17 @@
  * - `mirrors`: repos to be copied
  * - `quotas`: quotas that are not counted yet
  * - `signatures`: what was signed and is to be verified
+ * - `trust-roots`: a trust root that is to be fetched now
  * - `scans`: images that adapters are to scan, tags that moved
  */
 export type Work =
-  "deliveries" | "feeds" | "images" | "mails" | "matching" | "mirrors" | "quotas" | "scans" | "signatures";
+  | "deliveries"
+  | "feeds"
+  | "images"
+  | "mails"
+  | "matching"
+  | "mirrors"
+  | "quotas"
+  | "scans"
+  | "signatures"
+  | "trust-roots";

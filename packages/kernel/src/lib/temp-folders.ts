@@ -13,7 +13,7 @@ export interface TempFolder {
 }
 
 /** What processes of Moorage have temporary folders for: a part of their names. */
-const PURPOSES = ["catalog", "feed", "fsck", "demo", "libraries"] as const;
+const PURPOSES = ["catalog", "feed", "fsck", "demo", "libraries", "tuf"] as const;
 
 // The system's folder holds:
 //

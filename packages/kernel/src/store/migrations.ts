@@ -916,6 +916,15 @@ export const MIGRATIONS: Migration[] = [
       `alter table registry_upstreams add column tag_policy text`,
     ],
   },
+  {
+    version: 79,
+    name: "trust roots, and what mirrors of TUF have of them",
+    statements: [
+      `create table trust_roots (uid KEY primary key, parent KEY not null, name KEY not null, trusted_root text not null, tuf text, state INT8 not null, message text not null, refresh_time INT8, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index trust_roots_name on trust_roots (parent, name)`,
+      `create table tuf_copies (trust_root KEY primary key, source KEY not null, url text not null, root text not null, interval_ms INT8 not null, metadata text not null, trusted_root text not null, expire_time INT8, refresh_time INT8, next_time INT8 not null, state INT8 not null, message text not null)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

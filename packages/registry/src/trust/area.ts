@@ -3,6 +3,7 @@ import {
   SignaturePoliciesService,
   SignaturesService,
   SignersService,
+  TrustRootsService,
 } from "@moorage/api/messages";
 import { countedBelow } from "@moorage/kernel/aip/resource";
 import type { Area } from "@moorage/kernel/core/area";
@@ -12,6 +13,7 @@ import { trustCommands } from "./commands.ts";
 import { signaturesService } from "./decisions/service.ts";
 import { signatureExemptionsService } from "./policies/exemptions.ts";
 import { signaturePoliciesService } from "./policies/service.ts";
+import { trustRootsService } from "./roots/service.ts";
 import { signersService } from "./signers/service.ts";
 import { TRUST_TABLES } from "./tables.ts";
 import { trustJobs } from "./jobs.ts";
@@ -21,7 +23,11 @@ export const trustArea: Area = {
   tables: TRUST_TABLES,
   below: {
     group: {
-      hindrances: countedBelow({ signers: "signers", signature_policies: "signature policies" }),
+      hindrances: countedBelow({
+        signers: "signers",
+        signature_policies: "signature policies",
+        trust_roots: "trust roots",
+      }),
       async end({ tx }, group) {
         await tx.deleteFrom("signature_policy_changes").where("parent", "=", group).execute();
       },
@@ -37,6 +43,7 @@ export const trustArea: Area = {
   checks: TRUST_CHECKS,
   services: [
     served(SignersService, signersService),
+    served(TrustRootsService, trustRootsService),
     served(SignaturesService, signaturesService),
     served(SignaturePoliciesService, signaturePoliciesService),
     served(SignatureExemptionsService, signatureExemptionsService),

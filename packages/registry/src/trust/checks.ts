@@ -14,7 +14,14 @@ function withoutReading(table: string, key: readonly string[]): RowCheck {
 
 /** The checks of signers and signatures. */
 export const TRUST_CHECKS: readonly RowCheck[] = [
-  withoutParent("signers", "signature_policies"),
+  withoutParent("signers", "signature_policies", "trust_roots"),
+  {
+    kind: "tuf-copy-without-root",
+    meaning: "what was fetched from a mirror is for a trust root that is gone",
+    find: "select c.trust_root from tuf_copies as c where c.trust_root <> '' and not exists (select 1 from trust_roots as r where r.uid = c.trust_root)",
+    show: ["trust_root"],
+    repair: removeFaulty("tuf_copies", ["trust_root"]),
+  },
   {
     kind: "signature-exemption-without-policy",
     meaning: "an exemption is from a signature policy that is gone",

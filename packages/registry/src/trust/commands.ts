@@ -9,6 +9,7 @@ import {
 } from "./queue/queue.ts";
 import { noteSignaturePull } from "./gate/events.ts";
 import { hurrySignatures } from "./queue/hurry.ts";
+import { noteTufRefresh, placeTufMirror } from "./roots/copies.ts";
 import { noteTrustRoot } from "./roots/note.ts";
 import { removeUnusedReadings } from "./queue/remove.ts";
 
@@ -22,6 +23,8 @@ export const trustCommands = [
   hurrySignatures,
   noteSignaturePull,
   noteTrustRoot,
+  noteTufRefresh,
+  placeTufMirror,
   releaseSignatures,
   removeUnusedReadings,
   renewSignatures,

@@ -34,6 +34,42 @@ declare module "@moorage/kernel/store/tables" {
       manifest: string;
       create_time: number;
     };
+    /**
+     * By which authorities and logs identities are verified. `trusted_root`: that of Sigstore as JSON; empty with
+     * `tuf`, a message as proto3 JSON. `state`, `message` and `refresh_time` are those of its tuf_copies.
+     */
+    trust_roots: {
+      uid: string;
+      parent: string;
+      name: string;
+      trusted_root: string;
+      tuf: string | null;
+      state: number;
+      message: string;
+      refresh_time: number | null;
+      create_time: number;
+      update_time: number;
+    };
+    /**
+     * What was fetched from a mirror of TUF for a trust root; for that of the settings with an empty name. `source`:
+     * a hash of the mirror and the root that is trusted from the beginning. `metadata`: a TufMetadata as JSON, and
+     * `trusted_root` the target; both empty before anything was fetched. `expire_time`: when the first of the metadata
+     * expires. `next_time`: when it is due.
+     */
+    tuf_copies: {
+      trust_root: string;
+      source: string;
+      url: string;
+      root: string;
+      interval_ms: number;
+      metadata: string;
+      trusted_root: string;
+      expire_time: number | null;
+      refresh_time: number | null;
+      next_time: number;
+      state: number;
+      message: string;
+    };
     /** By which trusted root was verified last: the one of the settings, whose name is empty. */
     signature_roots: { name: string; hash: string };
     /**
@@ -161,6 +197,8 @@ export const TRUST_TABLES = declareTables({
     key: ["uid"],
     weight: "length(description) + length(keys) + coalesce(length(keyless), 0) + coalesce(length(x509), 0)",
   },
+  trust_roots: { key: ["uid"], weight: "length(trusted_root) + coalesce(length(tuf), 0)" },
+  tuf_copies: { key: ["trust_root"], weight: "length(root) + length(metadata) + length(trusted_root)" },
   signature_roots: { key: ["name"] },
   signature_policies: { key: ["uid"], weight: "length(description) + length(rules)" },
   signature_exemptions: { key: ["uid"], weight: "length(reason)" },

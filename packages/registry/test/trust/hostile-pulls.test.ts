@@ -13,6 +13,8 @@ import {
   cosignPayload,
   COSIGN_SIGN,
   envelopeBundle,
+  listSignatures,
+  type ListedSignatures,
   inToto,
   newKey,
   newSigner,
@@ -26,6 +28,8 @@ let signer = "";
 let pusher = "";
 let pushersToken = "";
 const key = newKey();
+/** The most manifests with signatures of a digest that are verified. */
+const MOST = 100;
 
 before(async () => {
   platform = await startPlatform();
@@ -93,7 +97,7 @@ test("a .sig tag that somebody overwrites takes its signature away, and the even
   await eventually(async () => (await statusOf(repo, "v1")) === 200);
 });
 
-test("junk without end keeps no signed image back, and makes none pass", async () => {
+test("junk without end keeps no signed image back, makes none pass, and is neither read nor left unsaid", async () => {
   const repo = await open();
   const [signed, unsigned] = [await repo.push("signed"), await repo.push("unsigned")];
   const junk = sized(120, 5_000);
@@ -106,4 +110,20 @@ test("junk without end keeps no signed image back, and makes none pass", async (
   await pushReferrer(repo, signed, envelopeBundle(key, inToto(signed, COSIGN_SIGN)));
   await eventually(async () => (await statusOf(repo, "signed")) === 200);
   await eventually(async () => (await statusOf(repo, "unsigned")) === 403);
+  const settled = async (digest: string): Promise<ListedSignatures> =>
+    await eventually(async () => {
+      const answer = await listSignatures(platform, repo, digest);
+      return !answer.pending && answer;
+    });
+  const [one, other] = [await settled(signed), await settled(unsigned)];
+  assert.deepEqual([one.signatures.length, one.leftOut], [MOST, junk + 1 - MOST]);
+  assert.deepEqual([other.signatures.length, other.leftOut], [MOST, junk - MOST]);
+  assert.equal(one.signatures.filter(({ state }) => state === "SIGNATURE_STATE_TRUSTED").length, 1);
+  // Of all that was pushed, the first ones alone were read, and what has made the image pass.
+  const { n } = await platform.reader
+    .selectFrom("signature_readings")
+    .select(({ fn }) => fn.countAll().as("n"))
+    .where("subject", "in", [signed, unsigned])
+    .executeTakeFirstOrThrow();
+  assert.equal(Number(n), MOST + 1 + MOST);
 });

@@ -90,7 +90,7 @@ export async function openStorage(
     allowPrivateNetwork,
     emailIssuers,
     publicAdvisories,
-    hasSigstoreRoot: config.sigstoreRootFile !== "",
+    hasSigstoreRoot: config.sigstoreRootFile !== "" || config.sigstoreTufUrl !== "",
     terms,
     ecosystems,
     admins,

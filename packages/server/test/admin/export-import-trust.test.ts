@@ -7,6 +7,10 @@ import { databaseEnv, dropDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Installation, startInstallation, temporaryFolder } from "../support/installation.ts";
 import { certify, fingerprintOf, newChain, revocationList } from "../support/notation-certificates.ts";
+import { COSIGN_SIGN, inToto, pushReferrer } from "../support/signing.ts";
+import { openSigstore } from "../support/keyless-signing.ts";
+import { LOOPBACK } from "../support/mirror.ts";
+import { openTufRepository } from "../support/tuf-repository.ts";
 import { signByNotation } from "../support/notation-repo.ts";
 
 // Signers, policies and verdicts belong to the installation: what was trusted before is trusted after an import.
@@ -186,3 +190,44 @@ test(
     await eventually(async () => (await moved.attachments(signed)).unsignedDocuments === 2);
   },
 );
+
+test("trust roots, and what was fetched for them, are exported and imported", { timeout: 120_000 }, async (t) => {
+  const [here, there] = [await place(t), await place(t)];
+  const first = await startInstallation(t, { ...here.env, ...LOOPBACK }, here.dataDir);
+  const organization = first.bootstrap.organization.uid;
+  const [sigstore, mirror] = [await openSigstore(), await openTufRepository()];
+  t.after(() => mirror.close());
+  const root = mirror.publishRoot();
+  mirror.publish({ target: sigstore.root });
+  const { uid } = await first.api("POST", `/registry/v2/trustRoots/${organization}`, {
+    name: "sigstore",
+    tuf: { url: mirror.url, root },
+  });
+  const rootOf = (server: Installation) =>
+    server.api<{ state: string; refreshTime: string }>("GET", `/registry/v2/trustRoots/${uid}`);
+  await eventually(async () => (await rootOf(first)).state === "TRUST_ROOT_STATE_READY");
+  const job = { subject: "https://ci.example.com/acme/app", issuer: "https://ci.example.com" };
+  await first.api("POST", `/registry/v2/signers/${organization}`, {
+    name: "release",
+    keyless: { ...job, trustRoot: uid },
+  });
+  const images = await Promise.all(["one", "two"].map((tag) => first.pushImage("acme/app", tag, tag)));
+  const [one = "", two = ""] = images.map(({ digest }) => digest);
+  const signed = async (server: Installation, digest: string): Promise<void> => {
+    const repo = await openRepo(server, "acme/app");
+    await pushReferrer(repo.place, digest, await sigstore.bundle(job, inToto(digest, COSIGN_SIGN)));
+    await repo.trusted(digest);
+  };
+  await signed(first, one);
+  const before = await rootOf(first);
+  await first.close();
+  await mirror.close();
+
+  const out = temporaryFolder(t);
+  await exportInstallation(here.config, out, SILENT);
+  await importInstallation(there.config, out, SILENT);
+  const second = await startInstallation(t, { ...there.env, ...LOOPBACK }, there.dataDir);
+  assert.deepEqual(await rootOf(second), before);
+  // Without the mirror, by what came along.
+  await signed(second, two);
+});

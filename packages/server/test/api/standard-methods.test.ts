@@ -21,9 +21,11 @@ import {
   ReposService,
   RolesService,
   SignersService,
+  TrustRootsService,
 } from "@moorage/api";
 import { type Grpc, openConnect, type Refused } from "../support/grpc.ts";
 import { type Detail, type Json, type Platform, startPlatform } from "../support/platform.ts";
+import { newTrustedRoot } from "../support/certificate.ts";
 import { newKey } from "../support/signing.ts";
 import { restCallOf } from "../support/rest-call.ts";
 
@@ -129,6 +131,20 @@ const KITS: Kit[] = [
     blamed: ["name", "keys[0].pem"],
     mask: "description",
     change: { description: "two" },
+    unfit: { mask: "name", name: "No!" },
+    outputOnly: "createTime",
+    isUnique: true,
+  },
+  {
+    service: TrustRootsService,
+    one: "TrustRoot",
+    path: "/registry/v2/trustRoots",
+    plural: "trustRoots",
+    sample: named({ trustedRoot: newTrustedRoot() }),
+    bad: { name: "A", trustedRoot: "{" },
+    blamed: ["name"],
+    mask: "trustedRoot",
+    change: { trustedRoot: newTrustedRoot() },
     unfit: { mask: "name", name: "No!" },
     outputOnly: "createTime",
     isUnique: true,

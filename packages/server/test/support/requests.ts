@@ -40,6 +40,7 @@ import {
   SignaturePoliciesService,
   SignaturesService,
   SignersService,
+  TrustRootsService,
   ScansService,
   SearchService,
   StorageService,
@@ -63,6 +64,7 @@ import type { Database } from "../../../kernel/src/store/index.ts";
 import { addDeliveries, STATE } from "./deliveries.ts";
 import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
 import { addArtifact } from "./artifacts.ts";
+import { newTrustedRoot } from "./certificate.ts";
 import { newKey } from "./signing.ts";
 import { addScan, addScanner, adapterUrl } from "./scan-rows.ts";
 
@@ -557,6 +559,17 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     updateMask: { paths: ["description"] },
   }));
   add(signers.deleteSigner, async () => ({ uid: await signer() }));
+  const roots = TrustRootsService.method;
+  const sigstore = (): object => ({ name: name(), trustedRoot: newTrustedRoot() });
+  const trustRoot = (): Promise<string> => uidOf(platform.ok("POST", `/registry/v2/trustRoots/${group}`, sigstore()));
+  add(roots.getTrustRoot, async () => ({ uid: await trustRoot() }));
+  add(roots.listTrustRoots, () => everywhere);
+  add(roots.createTrustRoot, () => ({ parent: group, trustRoot: sigstore() }));
+  add(roots.updateTrustRoot, async () => ({
+    trustRoot: { uid: await trustRoot(), trustedRoot: newTrustedRoot() },
+    updateMask: { paths: ["trusted_root"] },
+  }));
+  add(roots.deleteTrustRoot, async () => ({ uid: await trustRoot() }));
   add(SignaturesService.method.listImageSignatures, () => ({ repoUid: repo, digest }));
   add(SignaturesService.method.getSignatureDecision, () => ({ repoUid: repo, digest }));
 

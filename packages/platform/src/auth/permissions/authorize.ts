@@ -38,6 +38,7 @@ import {
   SessionSchema,
   SubscriptionSchema,
   TagSchema,
+  TrustRootSchema,
   UpstreamSchema,
 } from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
@@ -69,6 +70,7 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
   [AdvisoryEventSchema.typeName]: "advisory_events",
   [ScannerSchema.typeName]: "scanners",
   [SignerSchema.typeName]: "signers",
+  [TrustRootSchema.typeName]: "trust_roots",
   [QuotaSchema.typeName]: "quotas",
   [RegistryUpstreamSchema.typeName]: "registry_upstreams",
   [SignaturePolicySchema.typeName]: "signature_policies",

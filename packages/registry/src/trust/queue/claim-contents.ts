@@ -5,7 +5,8 @@ import { ancestorsOf } from "@moorage/kernel/lib/uid";
 import type { StoredBlob } from "@moorage/kernel/blobs";
 import { type Database, type Row, select } from "@moorage/kernel/store";
 import { certificatesOf, keylessOf, keysOf, timesOf } from "../signers/resource.ts";
-import type { SignerSpec } from "../verify/types.ts";
+import { trustRootsOf } from "../roots/read.ts";
+import type { SignerSpec, TrustedRootText } from "../verify/types.ts";
 
 /** A layer of a manifest with signatures. `stored`: where its content is, if it is held. */
 export interface ClaimedLayer {
@@ -27,6 +28,8 @@ export interface ClaimedSigned {
   /** How many layers there are beyond the first ones, which are not verified. */
   layersLeftOut: number;
   signers: SignerSpec[];
+  /** By the names that the signers use; that of the settings only where it comes from a mirror. */
+  trustRoots: Record<string, TrustedRootText>;
   heldMs: number;
 }
 
@@ -41,7 +44,12 @@ const CHUNK = 500;
 /** What is to be verified of a manifest; undefined when it is not held any longer. */
 export async function claimedOf(
   tx: Database,
-  { subject, manifest, create_time }: { subject: string; manifest: string; create_time: number },
+  {
+    subject,
+    manifest,
+    create_time,
+    tufSource,
+  }: { subject: string; manifest: string; create_time: number; tufSource: string },
 ): Promise<ClaimedSigned | undefined> {
   // Any number of repos may hold either.
   const firstOf = async (digest: string) =>
@@ -56,13 +64,15 @@ export async function claimedOf(
   if (held === undefined) return undefined;
   const about = await firstOf(subject);
   const all = layersIn(held.content);
+  const signers = await signersOf(tx, subject, manifest);
   return {
     subject,
     manifest,
     ...(about !== undefined && { subjectContent: about.content, subjectMediaType: about.media_type }),
     layers: await withStored(tx, all.slice(0, MAX_LAYERS)),
     layersLeftOut: Math.max(0, all.length - MAX_LAYERS),
-    signers: await signersOf(tx, subject, manifest),
+    signers,
+    trustRoots: await trustRootsOf(tx, signers, tufSource),
     heldMs: Math.min(create_time, held.create_time),
   };
 }
@@ -132,7 +142,7 @@ function specOf(row: SignerRow): SignerSpec {
     ...(notAfter !== undefined && { notAfterMs: milliseconds(notAfter) }),
     ...(revokeTime !== undefined && { revokeMs: milliseconds(revokeTime) }),
   }));
-  const { issuer, subject, subjectPattern, extensions } = keylessOf(row) ?? {};
+  const { issuer, subject, subjectPattern, extensions, trustRoot } = keylessOf(row) ?? {};
   const x509 = certificatesOf(row);
   return {
     uid: row.uid,
@@ -141,7 +151,13 @@ function specOf(row: SignerRow): SignerSpec {
     times: timesOf(row),
     requireLog: row.require_log === 1,
     ...(issuer !== undefined && {
-      keyless: { issuer, subject: subject ?? "", subjectPattern: subjectPattern ?? "", extensions: extensions ?? {} },
+      keyless: {
+        issuer,
+        subject: subject ?? "",
+        subjectPattern: subjectPattern ?? "",
+        extensions: extensions ?? {},
+        trustRoot: trustRoot ?? "",
+      },
     }),
     ...(x509 !== undefined && {
       x509: {

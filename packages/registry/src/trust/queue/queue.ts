@@ -35,10 +35,16 @@ export interface HeldReading {
 
 const placeOf = ({ subject, manifest, holder }: HeldReading): HeldReading => ({ subject, manifest, holder });
 
-/** Takes the manifest that has waited longest. None for one that is not to be verified any longer, which has failed. */
+/**
+ * Takes the manifest that has waited longest. None for one that is not to be verified any longer, which has failed.
+ * `tufSource`: from where the trust root of the settings comes; empty where that is no mirror.
+ */
 export const claimSignatures = command(
   "trust.claimSignatures",
-  async (call: Call, { holder }: { holder: string }): Promise<{ claimed?: ClaimedSigned }> => {
+  async (
+    call: Call,
+    { holder, tufSource }: { holder: string; tufSource: string },
+  ): Promise<{ claimed?: ClaimedSigned }> => {
     const { tx, agreedMs } = call;
     await takeAdvisoryLock(tx, "signatures");
     const next = () =>
@@ -58,7 +64,7 @@ export const claimSignatures = command(
     const reason = "the server ended each time while it verified the signatures";
     const outcome = await READINGS.claim(call, place, { holder, maxAttempts: MAX_ATTEMPTS, reason });
     if (outcome !== "held") return {};
-    const claimed = await claimedOf(tx, { subject: row.subject, manifest: row.manifest, create_time });
+    const claimed = await claimedOf(tx, { subject: row.subject, manifest: row.manifest, create_time, tufSource });
     if (claimed !== undefined) return { claimed };
     await READINGS.fail(call, { subject: row.subject, manifest: row.manifest }, "it is not stored here any longer");
     return {};

@@ -2,10 +2,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { takeAdvisoryLock } from "@moorage/kernel/store";
 import { VERIFYING } from "../command-options.ts";
-import { noteSignerChange } from "../signers/note-change.ts";
-
-/** The name of the root of the settings. */
-const OF_SETTINGS = "";
+import { noteSignersOf, OF_SETTINGS } from "./naming.ts";
 
 /** Notes with which trusted root this program verifies. With another one than before, identities are verified anew. */
 export const noteTrustRoot = command(
@@ -24,8 +21,7 @@ export const noteTrustRoot = command(
       .values({ name: OF_SETTINGS, hash })
       .onConflict((on) => on.column("name").doUpdateSet({ hash }))
       .execute();
-    const signers = await tx.selectFrom("signers").select("uid").where("keyless", "is not", null).execute();
-    for (const { uid } of signers) await noteSignerChange(call, uid);
+    await noteSignersOf(call, OF_SETTINGS);
   },
   VERIFYING,
 );

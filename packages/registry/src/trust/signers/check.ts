@@ -50,8 +50,11 @@ function identityViolations(
   const found: FieldViolation[] = [];
   const wrong = (field: string, description: string): void =>
     void found.push({ field: `keyless.${field}`, description });
-  if (trustRoot !== "") wrong("trustRoot", "other roots than MOORAGE_SIGSTORE_ROOT are not supported by this version");
-  if (!hasSigstoreRoot) wrong("issuer", "identities cannot be verified: the server has no MOORAGE_SIGSTORE_ROOT");
+  if (trustRoot === "" && !hasSigstoreRoot)
+    wrong(
+      "trustRoot",
+      "is required: the server has neither MOORAGE_SIGSTORE_ROOT nor MOORAGE_SIGSTORE_TUF_URL (moorage trust-roots create)",
+    );
   if ((subject === "") === (subjectPattern === ""))
     wrong("subject", "exactly one of subject and subjectPattern is required");
   const check = (field: string, pattern: string): void => {

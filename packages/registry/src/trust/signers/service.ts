@@ -9,6 +9,7 @@ import { failedPrecondition } from "@moorage/kernel/errors";
 import { groups } from "@moorage/platform/iam";
 import { requireUnused } from "../policies/in-use.ts";
 import { checkSigner } from "./check.ts";
+import { requireTrustRoot } from "./check-trust-root.ts";
 import { noteSignerChange } from "./note-change.ts";
 import { signerColumns, signers } from "./resource.ts";
 
@@ -35,6 +36,7 @@ export function signersService({ pageTokenKey, ...context }: ServiceContext): Se
     async createSigner(call, { parent, signer = create(SignerSchema) }) {
       checkSigner(signer, context);
       await groups.get(call.tx, parent);
+      await requireTrustRoot(call.tx, parent, signer.keyless?.trustRoot ?? "");
       await requireCapacity(call, parent);
       const row = await signers.insert(call, parent, {
         ...signerColumns(signer),
@@ -47,6 +49,7 @@ export function signersService({ pageTokenKey, ...context }: ServiceContext): Se
     async updateSigner(call, { signer = create(SignerSchema), updateMask }) {
       const changed = await signers.patch(call, signer.uid, signer, updateMask, async (before, after) => {
         checkSigner(after, context);
+        await requireTrustRoot(call.tx, before.parent, after.keyless?.trustRoot ?? "");
         if (before.name !== after.name) await signers.requireFree(call.tx, before.parent, after.name);
         if (before.version !== signerColumns(after).version) await noteSignerChange(call, before.uid);
       });

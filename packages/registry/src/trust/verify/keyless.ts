@@ -1,21 +1,21 @@
 import { createHash } from "node:crypto";
 import { SignatureCode, SignatureState, SignatureTime } from "@moorage/api/messages";
 import { bundleFromJSON } from "@sigstore/bundle";
-import { TrustedRoot } from "@sigstore/protobuf-specs";
-import {
-  type SignedEntity,
-  toSignedEntity,
-  toTrustMaterial,
-  type TrustMaterial,
-  VerificationError,
-  Verifier,
-} from "@sigstore/verify";
+import { type SignedEntity, toSignedEntity, type TrustMaterial, VerificationError, Verifier } from "@sigstore/verify";
 import { isObject } from "@moorage/kernel/lib/json";
 import { certifiedIdentity, type CertifiedIdentity, isIdentityOf } from "./fulcio.ts";
 import { isSignedBy } from "./key-verify.ts";
 import { isEntryOf } from "./log-entry.ts";
 import type { SignedBytes } from "./simple-signing.ts";
-import { type Match, type Segment, SignatureError, type SignerSpec } from "./types.ts";
+import { trustMaterialOf } from "./trust-material.ts";
+import {
+  type Match,
+  type Segment,
+  SignatureError,
+  type SignerSpec,
+  type TrustedRoots,
+  type TrustedRootText,
+} from "./types.ts";
 
 const MAX_ENTRIES = 10;
 const MAX_TIMESTAMPS = 10;
@@ -36,13 +36,14 @@ interface Root {
   material: TrustMaterial;
 }
 
+/** The roots that were read last, by their texts. */
 const roots = new Map<string, Root>();
+const MAX_ROOTS = 16;
 
-/**
- * Reads a trusted root, once. Throws when it cannot be read. Source: sigstore/protobuf-specs, sigstore_trustroot.proto.
- */
+/** Reads a trusted root, once. Throws when it cannot be read. */
 function rootOf(text: string): Root {
-  const root = roots.get(text) ?? { material: toTrustMaterial(TrustedRoot.fromJSON(JSON.parse(text))) };
+  const root = roots.get(text) ?? { material: trustMaterialOf(text) };
+  if (!roots.has(text) && roots.size >= MAX_ROOTS) roots.clear();
   roots.set(text, root);
   return root;
 }
@@ -55,10 +56,9 @@ function rootOf(text: string): Root {
 export function certified(
   json: Record<string, unknown>,
   { message, signatures }: SignedBytes,
-  rootText: string | undefined,
+  trustedRoots: TrustedRoots,
 ): Certified {
   requireFew(json);
-  const root = rootText === undefined ? undefined : rootOf(rootText);
   const { entity, identity } = opened(json, Buffer.from(message));
   const [signature] = signatures;
   entity.signature.verifySignature = (key) => signature !== undefined && isSignedBy(key, message, signature);
@@ -77,17 +77,25 @@ export function certified(
         fingerprint,
         segments: [{ fromMs: nowMs, ...worth }],
       });
-      if (root === undefined) return segment(NO_ROOT);
-      return segment(worthOf({ entity, identity, root, signer }));
+      const root = usableRoot(trustedRoots(signer.keyless.trustRoot));
+      return segment("missing" in root ? noRoot(root.missing) : worthOf({ entity, identity, root, signer }));
     },
   };
 }
 
-const NO_ROOT = {
-  state: SignatureState.UNTRUSTED,
-  code: SignatureCode.NO_TRUST_ROOT,
-  reason: "the server has no trust root: MOORAGE_SIGSTORE_ROOT",
-};
+/** The root, read; one that cannot be read is none, for the signers that name it alone. */
+function usableRoot(text: TrustedRootText): Root | { missing: string } {
+  if ("missing" in text) return text;
+  try {
+    return rootOf(text.json);
+  } catch (error) {
+    return { missing: `the trust root cannot be read: ${textOf(error)}` };
+  }
+}
+
+function noRoot(reason: string): Omit<Segment, "fromMs"> {
+  return { state: SignatureState.UNTRUSTED, code: SignatureCode.NO_TRUST_ROOT, reason };
+}
 
 interface Opened {
   entity: SignedEntity;

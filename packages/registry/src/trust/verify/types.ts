@@ -15,7 +15,15 @@ export interface SpecIdentity {
   subject: string;
   subjectPattern: string;
   extensions: Readonly<Record<string, string>>;
+  /** By which trust root, as the signer names it. */
+  trustRoot: string;
 }
+
+/** The trusted root of Sigstore as JSON by which identities are verified, or why there is none. */
+export type TrustedRootText = { json: string } | { missing: string };
+
+/** The trusted root of a name that signers use. */
+export type TrustedRoots = (trustRoot: string) => TrustedRootText;
 
 /** Who issues the certificates of a signer, and for whom. Certificates are in PEM. */
 export interface SpecCertificates {

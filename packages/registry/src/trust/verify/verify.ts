@@ -15,6 +15,7 @@ import {
   type SignedLayer,
   type SignerSpec,
   type SpecKey,
+  type TrustedRoots,
   type VerifiedEntry,
 } from "./types.ts";
 import { segmentsOf } from "./validity.ts";
@@ -23,18 +24,20 @@ const MAX_REASON = 500;
 
 /**
  * Verifies the signatures in the layers of a manifest, each as one about the subject, against each signer. Whatever
- * goes wrong with one is its answer; the others are verified all the same. `root`: the trusted root of Sigstore as
- * JSON, where there is one.
+ * goes wrong with one is its answer; the others are verified all the same. `roots`: the
+ * trusted roots of Sigstore by which identities are verified.
  */
-export async function verifySigned(signed: Signed, root?: string): Promise<VerifiedEntry[]> {
+export async function verifySigned(signed: Signed, roots: TrustedRoots = noRoot): Promise<VerifiedEntry[]> {
   const signers = signed.signers.map((signer) => ({
     ...signer,
     read: signer.keys.map((spec) => ({ spec, ...publicKeyOf(spec.pem) })),
   }));
   const entries: VerifiedEntry[] = [];
-  for (const layer of signed.layers) entries.push(await entryOf({ ...signed, signers }, layer, root));
+  for (const layer of signed.layers) entries.push(await entryOf({ ...signed, signers }, layer, roots));
   return entries;
 }
+
+const noRoot: TrustedRoots = () => ({ missing: "there is no trust root" });
 
 /** A signer with its keys, read once for all signatures. */
 interface ReadSigner extends SignerSpec {
@@ -43,7 +46,7 @@ interface ReadSigner extends SignerSpec {
 
 type Reading = Omit<Signed, "signers"> & { signers: readonly ReadSigner[] };
 
-async function entryOf(signed: Reading, layer: SignedLayer, root: string | undefined): Promise<VerifiedEntry> {
+async function entryOf(signed: Reading, layer: SignedLayer, roots: TrustedRoots): Promise<VerifiedEntry> {
   const format = formatOf(layer.mediaType);
   const entry: VerifiedEntry = {
     n: layer.n,
@@ -60,7 +63,7 @@ async function entryOf(signed: Reading, layer: SignedLayer, root: string | undef
     const { predicateType = "", certificate, claims, ...bytes } = openLayer(signed, layer, format);
     // Its libraries are loaded for the first signature with a certificate: most have none.
     const certified =
-      certificate === undefined ? undefined : (await import("./keyless.ts")).certified(certificate, bytes, root);
+      certificate === undefined ? undefined : (await import("./keyless.ts")).certified(certificate, bytes, roots);
     const matches = signed.signers.flatMap(
       (signer) => keyMatch(signed, bytes, signer) ?? certified?.matchOf(signer, signed.nowMs) ?? [],
     );

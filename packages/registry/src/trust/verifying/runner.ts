@@ -19,12 +19,21 @@ import {
   releaseSignatures,
   renewSignatures,
 } from "../queue/queue.ts";
-import { readSigstoreRoot } from "../roots/file.ts";
+import { readSigstoreRoot, readSigstoreTuf } from "../roots/file.ts";
 import { noteTrustRoot } from "../roots/note.ts";
 import { createVerifier } from "./verifier.ts";
 
 export interface SignatureDeps {
-  config: Pick<Config, "dataDir" | "blobsUrl" | "sigstoreRootFile" | "workPollMs">;
+  config: Pick<
+    Config,
+    | "dataDir"
+    | "blobsUrl"
+    | "sigstoreRootFile"
+    | "sigstoreTufUrl"
+    | "sigstoreTufRootFile"
+    | "allowPrivateNetwork"
+    | "workPollMs"
+  >;
   transactor: Transactor;
   wakes: Wakes;
   clock: Clock;
@@ -44,6 +53,7 @@ export function startSignatures({ config, transactor, wakes, clock, log }: Signa
   const holder = randomUUID();
   const { dataDir, blobsUrl } = config;
   const sigstoreRoot = readSigstoreRoot(config);
+  const tufSource = readSigstoreTuf(config)?.source ?? "";
   const verifier = createVerifier({ dataDir, blobsUrl, sigstoreRoot }, (reason, kind) =>
     log.warn({ reason, kind }, "a process that verifies signatures ended"),
   );
@@ -77,7 +87,7 @@ export function startSignatures({ config, transactor, wakes, clock, log }: Signa
   let isNoted = false;
   const noteRoot = async (): Promise<void> => {
     if (isNoted) return;
-    const hash = createHash("sha256").update(sigstoreRoot).digest("hex");
+    const hash = tufSource === "" ? createHash("sha256").update(sigstoreRoot).digest("hex") : `tuf:${tufSource}`;
     await transactor.write(noteTrustRoot, data(), { hash });
     isNoted = true;
   };
@@ -90,7 +100,7 @@ export function startSignatures({ config, transactor, wakes, clock, log }: Signa
         if (!(await transactor.write(checkNextSignatures, data(), {})).checked) break;
       if (waits.signers && !signal.aborted) await transactor.write(checkNextSigner, data(), {});
       if (signal.aborted || !(waits.readings || waits.checks || waits.signers)) continue;
-      const { claimed } = await transactor.write(claimSignatures, data(), { holder });
+      const { claimed } = await transactor.write(claimSignatures, data(), { holder, tufSource });
       if (claimed !== undefined) await verifyOne(claimed);
     }
   };

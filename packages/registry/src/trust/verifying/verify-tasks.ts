@@ -4,7 +4,7 @@ import { type BlobStore, openBlobs, readInto } from "@moorage/kernel/blobs";
 import { serveTasks } from "@moorage/kernel/lib/process-pool/child";
 import { DSSE, isBundle, isNotation, SIMPLE_SIGNING } from "../attached/formats.ts";
 import type { ClaimedLayer, ClaimedSigned } from "../queue/claim-contents.ts";
-import type { VerifiedEntry } from "../verify/types.ts";
+import type { TrustedRoots, VerifiedEntry } from "../verify/types.ts";
 import { verifySigned } from "../verify/verify.ts";
 import type { VerifierData } from "./verifier.ts";
 
@@ -16,6 +16,7 @@ const LARGEST: readonly [is: (type: string) => boolean, bytes: number][] = [
   [isNotation, MIB],
 ];
 
+const NO_ROOT = { missing: "the server has no trust root: MOORAGE_SIGSTORE_ROOT or MOORAGE_SIGSTORE_TUF_URL" };
 const NOT_ALONE = "a manifest of Notation has exactly one layer";
 
 let opened: Promise<BlobStore> | undefined;
@@ -32,20 +33,21 @@ async function blobsOf({ dataDir, blobsUrl }: VerifierData): Promise<BlobStore> 
 }
 
 async function verify(
-  { layers, layersLeftOut, signers, ...claimed }: ClaimedSigned & { nowMs: number },
+  { layers, layersLeftOut, signers, trustRoots, ...claimed }: ClaimedSigned & { nowMs: number },
   data: VerifierData,
 ): Promise<{ entries: VerifiedEntry[] }> {
   const entries: VerifiedEntry[] = [];
+  const rootOf: TrustedRoots = (name) =>
+    name === "" && data.sigstoreRoot !== "" ? { json: data.sigstoreRoot } : (trustRoots[name] ?? NO_ROOT);
   // One after another: each may be large.
   for (const layer of layers) {
     const { n, mediaType, annotations } = layer;
     const isAlone = layers.length + layersLeftOut === 1;
     const content = isNotation(mediaType) && !isAlone ? NOT_ALONE : await contentOf(layer, data);
     const one = { n, mediaType, annotations, content };
-    const root = data.sigstoreRoot === "" ? undefined : data.sigstoreRoot;
     const { subject, subjectContent, subjectMediaType, heldMs, nowMs } = claimed;
     const about = { subject, subjectContent, subjectMediaType, heldMs, nowMs };
-    entries.push(...(await verifySigned({ ...about, signers, layers: [one] }, root)));
+    entries.push(...(await verifySigned({ ...about, signers, layers: [one] }, rootOf)));
   }
   if (layers.length === 0) entries.push(notVerified(0, "the manifest has no layers, and so no signatures"));
   if (layersLeftOut > 0)

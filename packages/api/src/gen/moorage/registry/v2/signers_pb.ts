@@ -161,7 +161,8 @@ export const SignerKeySchema: GenMessage<SignerKey> = /*@__PURE__*/
  */
 export type SignerIdentity = Message<"moorage.registry.v2.SignerIdentity"> & {
   /**
-   * Which trust root has issued them. Not supported by this version: empty, for the file of MOORAGE_SIGSTORE_ROOT.
+   * The uid of the trust root by which they are verified: one of the signer's group or of those above. Empty: that of
+   * the server's settings, MOORAGE_SIGSTORE_ROOT or MOORAGE_SIGSTORE_TUF_URL.
    *
    * @generated from field: string trust_root = 1;
    */
