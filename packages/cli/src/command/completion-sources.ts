@@ -33,6 +33,7 @@ const SOURCES = [
   "advisory",
   "upstream",
   "registry-upstream",
+  "replication",
   "policy",
   "library",
   "version",

@@ -9,7 +9,17 @@
  * - `mirrors`: repos to be copied
  * - `quotas`: quotas that are not counted yet
  * - `signatures`: what was signed and is to be verified
+ * - `replications`: tags that moved or were deleted, what is to be pushed
  * - `scans`: images that adapters are to scan, tags that moved
  */
 export type Work =
-  "deliveries" | "feeds" | "images" | "mails" | "matching" | "mirrors" | "quotas" | "scans" | "signatures";
+  | "deliveries"
+  | "feeds"
+  | "images"
+  | "mails"
+  | "matching"
+  | "mirrors"
+  | "quotas"
+  | "replications"
+  | "scans"
+  | "signatures";

@@ -32,6 +32,7 @@ import {
   ScansService,
   QuotasService,
   RegistryUpstreamsService,
+  ReplicationsService,
   SecurityAdvisoryService,
   SignatureExemptionsService,
   SignaturePoliciesService,
@@ -94,6 +95,7 @@ export const REST_SERVICES = [
   SignersService,
   QuotasService,
   RegistryUpstreamsService,
+  ReplicationsService,
   ...V1_SERVICES,
 ];
 

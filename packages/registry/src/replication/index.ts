@@ -1,0 +1,2 @@
+// Images that are pushed to other registries by rules.
+export { replicationArea } from "./area.ts";
