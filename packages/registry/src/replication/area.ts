@@ -3,6 +3,7 @@ import { countedBelow } from "@moorage/kernel/aip/resource";
 import type { Area } from "@moorage/kernel/core/area";
 import { served } from "@moorage/kernel/core/service";
 import { REPLICATION_CHECKS } from "./checks.ts";
+import { replicationCommands } from "./commands.ts";
 import { resealReplications } from "./credentials.ts";
 import { replicationsService } from "./service.ts";
 import { REPLICATION_TABLES } from "./tables.ts";
@@ -13,5 +14,6 @@ export const replicationArea: Area = {
   below: { group: { hindrances: countedBelow({ replications: "replications" }) } },
   checks: REPLICATION_CHECKS,
   reseal: resealReplications,
+  commands: replicationCommands,
   services: [served(ReplicationsService, replicationsService)],
 };

@@ -37,11 +37,12 @@ declare module "@moorage/kernel/store/tables" {
     };
     /**
      * What a rule pushed, or is to push: an item a tag. `repository`: the repo's path below the rule's group, when it
-     * was noted. `digest`: what the destination is to have; empty when nothing. `pushed_digest`: what it was last seen
-     * to have from here; `put_digest`: what was last sent there, which is ours too, if nobody saw it arrive. `state`: a
-     * number of ReplicationItemState. `hold_until`: until when `holder` has it, or when it is attempted next. `reason`:
-     * what there is to say. `wait_time`: since when it waits. `end_time`: when the destination last had what it was to
-     * have. `bytes`: what its last attempt sent; `sent_bytes`: what all have. `upload`: JSON of an upload that can be resumed, or empty.
+     * was noted. `digest`: what the destination is to have; empty when nothing. `pushed_digest`: what it was last
+     * seen to have from here; `put_digest`: what was last sent there, which is ours too, if nobody saw it arrive.
+     * `state`: a number of ReplicationItemState. `hold_until`: until when `holder` has it, or when it is attempted
+     * next. `reason`: what there is to say. `wait_time`: since when it waits. `end_time`: when the destination last
+     * had what it was to have. `bytes`: what its last attempt sent; `sent_bytes`: what all have. `upload`: JSON of an
+     * upload that can be resumed, or empty.
      */
     replication_items: {
       replication: string;
