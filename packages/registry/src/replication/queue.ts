@@ -4,7 +4,7 @@ import { queueOn } from "@moorage/kernel/work";
 const { PENDING, DONE, FAILED } = ReplicationItemState;
 
 /** How long the items of a process that died stay held, in milliseconds. */
-export const HOLD_MS = 30_000;
+export const HOLD_MS = 15_000;
 /** How often an item is attempted. */
 export const MAX_ATTEMPTS = 10;
 const FIRST_BACK_OFF_MS = 10_000;
