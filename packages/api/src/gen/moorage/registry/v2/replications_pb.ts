@@ -853,8 +853,8 @@ export const ReplicationsService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * RunReplication compares all tags with what was pushed, now, and attempts again what failed, was stopped or is
-   * blocked. FAILED_PRECONDITION for a replication that is disabled.
+   * RunReplication compares all tags with what was pushed, now. What failed, was stopped or is blocked is attempted
+   * again. FAILED_PRECONDITION for a replication that is disabled.
    *
    * @generated from rpc moorage.registry.v2.ReplicationsService.RunReplication
    */
@@ -864,8 +864,8 @@ export const ReplicationsService: GenService<{
     output: typeof ReplicationSchema;
   },
   /**
-   * StopReplication ends what is under way within 5 seconds, also inside a blob, and takes back what waits. The next
-   * move of a tag, interval or run begins with it again; to have nothing pushed any more, disable the replication.
+   * StopReplication ends what is under way within 5 seconds, also inside a blob. What waits is taken back. The next move
+   * of a tag, interval or run begins with it again; to have nothing pushed any more, disable the replication.
    *
    * @generated from rpc moorage.registry.v2.ReplicationsService.StopReplication
    */
