@@ -50,6 +50,14 @@ export const NOUN_TABLE: readonly Noun[] = [
     ["RegistryUpstream"],
     ["registry-upstream"],
   ),
+  noun(
+    "replications",
+    "Registry",
+    "rules by which images are pushed to other registries",
+    "ReplicationsService",
+    ["Replication"],
+    ["replication"],
+  ),
   noun("pulls", "Registry", "how often images are pulled, and when they were last", "PullsService", ["Pulls"]),
   noun("usage", "Registry", "what groups take up and transfer, and what runs", "UsageService", ["Usage"]),
   noun(
@@ -190,6 +198,7 @@ export const NOUN_TABLE: readonly Noun[] = [
 export const VERBS: Readonly<Record<string, string>> = {
   "SubscriptionsService.RedeliverEvents": "redeliver",
   "ScansService.ScanImage": "start",
+  "ReplicationsService.ListReplicationItems": "items",
   "SignaturesService.ListImageSignatures": "signatures",
   "SignaturesService.GetSignatureDecision": "signature-decision",
   "SecurityAdvisoryService.ListDocuments": "list",
@@ -233,6 +242,7 @@ export const KIND_OF_MESSAGE: Readonly<Record<string, Kind>> = {
   "moorage.registry.v2.TrustRoot": "trust-root",
   "moorage.registry.v2.Quota": "quota",
   "moorage.registry.v2.RegistryUpstream": "registry-upstream",
+  "moorage.registry.v2.Replication": "replication",
   "moorage.registry.v2.SignaturePolicy": "signature-policy",
   "moorage.vulnerabilities.v2.Scanner": "scanner",
   "moorage.events.v2.Subscription": "subscription",

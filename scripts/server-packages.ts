@@ -20,7 +20,7 @@ export const SERVER_PACKAGES: readonly ServerPackage[] = [
     ],
   },
   { name: "platform", layers: [["mail"], ["iam", "processes"], ["events", "auth"], ["webhooks"]] },
-  { name: "registry", layers: [["registry"], ["trust", "upstreams"], ["oci"], ["mirroring"]] },
+  { name: "registry", layers: [["registry"], ["trust", "upstreams"], ["oci"], ["mirroring"], ["replication"]] },
   { name: "security", layers: [["security"]] },
   { name: "libraries", layers: [["libraries"]] },
   {

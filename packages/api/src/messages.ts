@@ -35,6 +35,7 @@ export * from "./gen/moorage/registry/v2/signers_pb.ts";
 export * from "./gen/moorage/registry/v2/trust_roots_pb.ts";
 export * from "./gen/moorage/registry/v2/storage_pb.ts";
 export * from "./gen/moorage/registry/v2/pulls_pb.ts";
+export * from "./gen/moorage/registry/v2/replications_pb.ts";
 export * from "./gen/moorage/registry/v2/upstreams_pb.ts";
 export * from "./gen/moorage/registry/v2/usage_pb.ts";
 export * from "./gen/moorage/registry/v2/diffs_pb.ts";

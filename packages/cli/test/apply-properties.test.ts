@@ -259,6 +259,13 @@ async function random(): Promise<string> {
       disabled: true,
       description: draw(text),
     });
+    await make("/registry/v2/replications", place, {
+      name: draw(fc.constantFrom("one", "two")),
+      destination: draw(fc.constantFrom("quay.io/acme", "registry.example.com:5000/a/b")),
+      tagPattern: draw(fc.constantFrom("", "v[0-9]+")),
+      disabled: true,
+      description: draw(text),
+    });
     // At least one does. Repos below a group that stands for a registry follow no other.
     const standsForRegistry = draw(fc.boolean()) || place === inner;
     if (standsForRegistry)

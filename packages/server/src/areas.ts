@@ -14,6 +14,7 @@ import { processesArea } from "@moorage/platform/processes";
 import { mirroringArea } from "@moorage/registry/mirroring";
 import { ociArea } from "@moorage/registry/oci";
 import { QUOTA_CHECKS, registryArea, tagsService } from "@moorage/registry/registry";
+import { replicationArea } from "@moorage/registry/replication";
 import { judgePromotion, judgeTagFindings, securityArea } from "@moorage/security/security";
 import { judgeSignedMoves, judgeTagSignatures, trustArea } from "@moorage/registry/trust";
 import { upstreamsArea } from "@moorage/registry/upstreams";
@@ -54,6 +55,7 @@ export const AREAS: readonly Area[] = [
   securityArea,
   librariesArea,
   mirroringArea,
+  replicationArea,
   jobsArea,
   operationsArea,
   pingArea,

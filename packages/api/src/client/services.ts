@@ -40,6 +40,7 @@ import { SignersService } from "../gen/moorage/registry/v2/signers_pb.ts";
 import { TrustRootsService } from "../gen/moorage/registry/v2/trust_roots_pb.ts";
 import { PullsService } from "../gen/moorage/registry/v2/pulls_pb.ts";
 import { StorageService } from "../gen/moorage/registry/v2/storage_pb.ts";
+import { ReplicationsService } from "../gen/moorage/registry/v2/replications_pb.ts";
 import { RegistryUpstreamsService } from "../gen/moorage/registry/v2/upstreams_pb.ts";
 import { UsageService } from "../gen/moorage/registry/v2/usage_pb.ts";
 import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
@@ -80,6 +81,7 @@ export const SERVICES = {
   ping: PingService,
   pulls: PullsService,
   registryUpstreams: RegistryUpstreamsService,
+  replications: ReplicationsService,
   repos: ReposService,
   roleBindings: RoleBindingsService,
   roles: RolesService,

@@ -21,6 +21,7 @@ export type Kind =
   | "advisory"
   | "upstream"
   | "registry-upstream"
+  | "replication"
   | "policy"
   | "library"
   | "version";
@@ -87,6 +88,7 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
     "registry upstream",
     "acme/hub:docker.io",
   ),
+  replication: place("/registry/v2/replications", "replications", "name", "replication", "acme/elsewhere"),
   policy: place("/libraries/v2/artifactPolicies", "artifactPolicies", "ecosystem", "policy", "acme/team:python"),
   library: {
     ...place("/libraries/v2/artifacts", "artifacts", "name", "library", "acme/team:left-pad"),

@@ -10,6 +10,7 @@ import {
   RepoSchema,
   QuotaSchema,
   RegistryUpstreamSchema,
+  ReplicationSchema,
   RoleBindingSchema,
   RoleSchema,
   ScannerSchema,
@@ -220,6 +221,16 @@ export const KIND_SPECS: readonly KindSpec[] = [
     // A group has one at most.
     key: [],
     keyOf: () => "",
+  },
+  {
+    ...COMMON,
+    name: "Replication",
+    kind: "replication",
+    message: ReplicationSchema,
+    path: "/registry/v2/replications",
+    field: "replications",
+    parent: "group",
+    secrets: { password: ["destination", "username"] },
   },
   {
     ...COMMON,

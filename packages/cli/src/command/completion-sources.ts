@@ -34,6 +34,7 @@ const SOURCES = [
   "advisory",
   "upstream",
   "registry-upstream",
+  "replication",
   "policy",
   "library",
   "version",

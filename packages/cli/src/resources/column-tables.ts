@@ -520,6 +520,41 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     time("REPORTED", "reportTime", WIDE),
     UID,
   ],
+  replications: [
+    nameColumn("replications"),
+    text("DESTINATION", "destination"),
+    {
+      header: "STATE",
+      value: (item) =>
+        item["disabled"] === true ? "disabled" : textAt(item, "state.lastError") === "" ? "enabled" : "failing",
+    },
+    count("WAITING", "state.pending"),
+    count("RUNNING", "state.running", WIDE),
+    count("FAILED", "state.failed"),
+    count("BLOCKED", "state.blocked"),
+    time("LAST SUCCESS", "state.lastSuccessTime"),
+    text("LAST ERROR", "state.lastError", { flexible: true, color: () => "red" }),
+    text("REPOS", "repoPattern", WIDE),
+    text("TAGS", "tagPattern", WIDE),
+    duration("INTERVAL", "interval", WIDE),
+    text("DESCRIPTION", "description", WIDE),
+    UID,
+  ],
+  "replications items": [
+    {
+      header: "TAG",
+      value: (item) => `${textAt(item, "repository")}:${textAt(item, "tag")}`,
+    },
+    {
+      header: "STATE",
+      value: (item) => textAt(item, "state").replace("REPLICATION_ITEM_STATE_", "").toLowerCase(),
+    },
+    count("ATTEMPTS", "attempts"),
+    time("NEXT", "nextTime"),
+    text("DIGEST", "digest", WIDE),
+    count("BYTES", "bytes", WIDE),
+    text("MESSAGE", "message", { flexible: true }),
+  ],
   registryUpstreams: [
     nameColumn("registryUpstreams"),
     text("PREFIX", "prefix", WIDE),

@@ -43,6 +43,7 @@ export const NAMES: Readonly<Record<string, NameOf>> = {
   termsAcceptances: (item) => textAt(item, "docId"),
   days: (item) => textAt(item, "day"),
   signatures: (item) => textAt(item, "manifest") || textAt(item, "source"),
+  "replications items": (item) => `${textAt(item, "repository")}:${textAt(item, "tag")}`,
   "signature-policies tags": (item) => `${textAt(item, "repository")}:${textAt(item, "tag")}`,
   resolvedVulnsReports: (item) => textAt(item, "date"),
   problems: (item) => textAt(item, "record") || textAt(item, "feed"),

@@ -8,9 +8,10 @@
  * - `matching`: packages and records to be compared, images whose findings may have changed
  * - `mirrors`: repos to be copied
  * - `quotas`: quotas that are not counted yet
+ * - `replications`: tags that moved or were deleted, what is to be pushed
+ * - `scans`: images that adapters are to scan, tags that moved
  * - `signatures`: what was signed and is to be verified
  * - `trust-roots`: a trust root that is to be fetched now
- * - `scans`: images that adapters are to scan, tags that moved
  */
 export type Work =
   | "deliveries"
@@ -20,6 +21,7 @@ export type Work =
   | "matching"
   | "mirrors"
   | "quotas"
+  | "replications"
   | "scans"
   | "signatures"
   | "trust-roots";

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { Agent } from "undici";
 import { checkedLookup, checkedUrl, FetchError, fetchError, isEncoded } from "./guarded-fetch.ts";
 
@@ -18,7 +19,9 @@ export interface StreamOptions {
 }
 
 interface StreamInit {
-  method?: "GET" | "HEAD";
+  method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** What is sent; its length is to be among the headers. */
+  body?: AsyncIterable<Uint8Array> | Uint8Array;
   headers?: Record<string, string>;
   signal: AbortSignal;
 }
@@ -60,12 +63,18 @@ export function openStreamClient(options: StreamOptions): StreamClient {
     }));
   };
   return {
-    async request(text, { method = "GET", headers, signal }) {
+    async request(text, { method = "GET", headers, body = null, signal }) {
       const url = checkedUrl(text, options);
       const { request } = await import("undici");
       try {
         const sent = { "user-agent": "moorage", ...headers, "accept-encoding": "identity" };
-        const answer = await request(url, { dispatcher: await dispatcher(), method, headers: sent, signal });
+        const answer = await request(url, {
+          dispatcher: await dispatcher(),
+          method,
+          headers: sent,
+          body: sentBody(body),
+          signal,
+        });
         const discard = (): void =>
           void answer.body
             .on("error", () => {})
@@ -82,6 +91,10 @@ export function openStreamClient(options: StreamOptions): StreamClient {
     },
     close: async () => await agent?.destroy(),
   };
+}
+
+function sentBody(body: StreamInit["body"] | null): Readable | Uint8Array | null {
+  return body === null || body === undefined || body instanceof Uint8Array ? (body ?? null) : Readable.from(body);
 }
 
 async function* pieces(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

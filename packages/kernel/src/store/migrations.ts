@@ -925,6 +925,20 @@ export const MIGRATIONS: Migration[] = [
       `create table tuf_copies (trust_root KEY primary key, source KEY not null, url text not null, root text not null, interval_ms INT8 not null, metadata text not null, trusted_root text not null, expire_time INT8, refresh_time INT8, next_time INT8 not null, state INT8 not null, message text not null)`,
     ],
   },
+  {
+    version: 80,
+    name: "replications, by which images are pushed to other registries",
+    statements: [
+      `create table replications (uid KEY primary key, parent KEY not null, name KEY not null, description text not null, repo_pattern text not null, tag_pattern text not null, destination text not null, username text not null, credential text not null, flatten INT8 not null, on_push INT8 not null, interval_s INT8, deletions INT8 not null, on_conflict INT8 not null, bytes_per_second INT8 not null, disabled INT8 not null, scan_time INT8, seen_time INT8 not null, forced INT8 not null, held_until INT8 not null, problem text not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index replications_parent on replications (parent, name)`,
+      `create index replications_scan on replications (scan_time) where scan_time is not null`,
+      // An item a tag. Those that wait or are under way are found by when they are due.
+      `create table replication_items (replication KEY not null, repository KEY not null, tag KEY not null, repo KEY not null, digest KEY not null, pushed_digest KEY not null, put_digest KEY not null, state INT8 not null, attempts INT8 not null, reason text not null, holder KEY not null, hold_until INT8 not null, wait_time INT8 not null, attempt_time INT8, end_time INT8, bytes INT8 not null, sent_bytes INT8 not null, upload text not null, primary key (replication, repository, tag)) WITHOUT_ROWID`,
+      `create index replication_items_due on replication_items (hold_until, replication) where state in (0, 1)`,
+      `create index replication_items_state on replication_items (replication, state, attempt_time)`,
+      `create index replication_items_repo on replication_items (repo, tag)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

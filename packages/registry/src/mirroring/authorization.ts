@@ -26,8 +26,11 @@ export interface Authorization {
 interface AuthorizationDeps {
   client: StreamClient;
   clock: Clock;
-  name: string;
+  /** What the token is to be for, as `repository:acme/app:pull`. */
+  scopes: readonly string[];
   credentials: Credentials;
+  /** What the registry is to us, for messages. */
+  party?: "source" | "destination";
 }
 
 const MAX_TOKEN_BYTES = 256 * 1024;
@@ -38,16 +41,17 @@ const DEFAULT_TTL_S = 60;
 const SPARE = 0.8;
 
 /**
- * Authorizes by Basic, or by a token from the realm that the registry names. The token is requested for pulling this
- * repository alone, whatever scope the challenge has. Credentials are sent to that realm over https only, unless
+ * Authorizes by Basic, or by a token from the realm that the registry names. The token is requested for these
+ * scopes alone, whatever scope the challenge has. Credentials are sent to that realm over https only, unless
  * private networks are allowed: like every client, the server trusts the registry to name its token endpoint. Source:
  * distribution token protocol.
  */
 export function createAuthorization({
   client,
   clock,
-  name,
+  scopes,
   credentials: { username, password },
+  party = "source",
 }: AuthorizationDeps): Authorization {
   let current: { header: string; untilMs: number } | undefined;
   const basic = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
@@ -58,9 +62,9 @@ export function createAuthorization({
     signal: AbortSignal,
   ): Promise<{ token: string; ttlMs: number }> => {
     const url = URL.parse(realm);
-    if (url === null) throw new UpstreamError("wrong", "the source names a token endpoint that is no URL");
+    if (url === null) throw new UpstreamError("wrong", `the ${party} names a token endpoint that is no URL`);
     if (service !== undefined) url.searchParams.set("service", service);
-    url.searchParams.set("scope", `repository:${name}:pull`);
+    for (const scope of scopes) url.searchParams.append("scope", scope);
     if (username !== "") url.searchParams.set("account", username);
     try {
       const within = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
@@ -70,9 +74,9 @@ export function createAuthorization({
       });
       if (answer.status !== 200) {
         answer.discard();
-        throw tokenError(answer.status, retryAfterMs(answer.headers["retry-after"], clock.nowMs()));
+        throw tokenError(party, answer.status, retryAfterMs(answer.headers["retry-after"], clock.nowMs()));
       }
-      return readToken(await readBounded(answer.body, MAX_TOKEN_BYTES));
+      return readToken(party, await readBounded(answer.body, MAX_TOKEN_BYTES));
     } catch (error) {
       throw asUpstreamError(error);
     }
@@ -100,21 +104,21 @@ export function createAuthorization({
   };
 }
 
-function tokenError(status: number, afterMs: number | undefined): UpstreamError {
+function tokenError(party: string, status: number, afterMs: number | undefined): UpstreamError {
   if (status === 429)
-    return new UpstreamError("limited", "the source's token endpoint asks to come back later (429)", {
+    return new UpstreamError("limited", `the ${party}'s token endpoint asks to come back later (429)`, {
       retryAfterMs: afterMs,
     });
   if (status >= 500)
-    return new UpstreamError("unreachable", `the source's token endpoint answered ${status}`, {
+    return new UpstreamError("unreachable", `the ${party}'s token endpoint answered ${status}`, {
       retryAfterMs: afterMs,
     });
   if (status >= 300 && status < 400)
-    return new UpstreamError("refused", "the source's token endpoint redirects elsewhere, which is not followed");
-  return new UpstreamError("refused", `the source's token endpoint refused the credentials (${status})`);
+    return new UpstreamError("refused", `the ${party}'s token endpoint redirects elsewhere, which is not followed`);
+  return new UpstreamError("refused", `the ${party}'s token endpoint refused the credentials (${status})`);
 }
 
-function readToken(body: Buffer): { token: string; ttlMs: number } {
+function readToken(party: string, body: Buffer): { token: string; ttlMs: number } {
   let answer: unknown;
   try {
     answer = parseJson(body.toString(), MAX_DEPTH);
@@ -124,6 +128,6 @@ function readToken(body: Buffer): { token: string; ttlMs: number } {
   const { token, access_token: accessToken, expires_in: ttlS } = isObject(answer) ? answer : {};
   const found = typeof token === "string" && token !== "" ? token : accessToken;
   if (typeof found !== "string" || !/^[\x21-\x7e]+$/.test(found))
-    throw new UpstreamError("wrong", "the source's token endpoint answers without a token");
+    throw new UpstreamError("wrong", `the ${party}'s token endpoint answers without a token`);
   return { token: found, ttlMs: (typeof ttlS === "number" && ttlS > 0 ? ttlS : DEFAULT_TTL_S) * 1000 };
 }

@@ -13,6 +13,8 @@ import { createStandInClients } from "./stand-in/sources.ts";
 import { createUpstreamStates } from "./stand-in/states.ts";
 import { type MirrorScheduler, startScheduler } from "./scheduler.ts";
 
+export { type Authorization, createAuthorization } from "./authorization.ts";
+export { asUpstreamError, retryAfterMs, UpstreamError } from "./errors.ts";
 export { mirroringArea } from "./area.ts";
 export { mirrorMetrics } from "./metrics.ts";
 

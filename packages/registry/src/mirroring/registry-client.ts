@@ -69,7 +69,7 @@ export function openUpstream({
   listTimeoutMs = LIST_TIMEOUT_MS,
   guard,
 }: UpstreamOptions): Upstream {
-  const authorization = createAuthorization({ client, clock, name, credentials });
+  const authorization = createAuthorization({ client, clock, scopes: [`repository:${name}:pull`], credentials });
   const exchange = openExchange({ client, clock, origin, retryPolicy, authorization, guard });
   const repository = { exchange, origin, base: `/v2/${name}`, maxManifestBytes, listTimeoutMs, refusesHead: false };
   return {

@@ -30,7 +30,12 @@ function openClient(t: TestContext, allowPrivateNetwork: boolean, bounds = BOUND
 }
 
 function exchangeOf(client: StreamClient, origin: string, credentials = CREDENTIALS) {
-  const authorization = createAuthorization({ client, clock: systemClock, name: "team/app", credentials });
+  const authorization = createAuthorization({
+    client,
+    clock: systemClock,
+    scopes: ["repository:team/app:pull"],
+    credentials,
+  });
   const exchange = openExchange({
     client,
     clock: systemClock,

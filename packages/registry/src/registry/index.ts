@@ -22,7 +22,7 @@ export { imageFor } from "./images.ts";
 export { imagesToJudge, type PromotedTag, type ToJudge } from "./gated-moves.ts";
 export { importedEnds } from "./import-moves.ts";
 export { promotedMoves, rolledBackMoves } from "./promotions.ts";
-export { historyRetentionMs, policyOf, policyViolations } from "./policies.ts";
+export { historyRetentionMs, MAX_TAG_STEPS, policyOf, policyViolations } from "./policies.ts";
 export { requireTagPolicyRight } from "./policy-rights.ts";
 export { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf } from "./gate-events.ts";
 export { type LocalMirror, localSourceOf } from "./local-source.ts";

@@ -103,6 +103,7 @@ export async function moveTag(
     moved && isVersionTag(name) ? (before?.digest ?? (await lastDigest(call, repo, name))) : undefined;
   const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason, place) : before.update_time;
   if (moved) await checkAttachmentsOfTag(call, repo, name);
+  if (moved) call.wake("replications");
   const uid = before?.uid ?? newUid(repo);
   const changed =
     before === undefined || moved || deprecated !== (before.deprecated === 1) || bundles !== before.bundles;
@@ -236,6 +237,7 @@ export async function deleteTags(
   // The counters are updated once and last, because every transaction that creates a tag in the organization waits for
   // them.
   if (count > 0) await changeCount(call.tx, "tags", `${repo}/`, -count);
+  if (count > 0) call.wake("replications");
   return count;
 }
 

@@ -7,6 +7,7 @@ import { type SmtpSettings, startMails } from "@moorage/platform/mail";
 import type { Presence } from "@moorage/platform/processes";
 import { startDispatcher } from "@moorage/platform/webhooks";
 import type { Mirroring } from "@moorage/registry/mirroring";
+import { openReplication } from "@moorage/registry/replication";
 import { startPullPublisher } from "@moorage/registry/oci";
 import { quotaFigures, quotaMetrics, startQuotas } from "@moorage/registry/registry";
 import {
@@ -136,6 +137,9 @@ export async function startBackground(
   const mails = startMails({ transactor, wakes, secrets, clock, log, smtp, config });
   shutdown.at("jobs", () => mails.stop());
   mirroring.start(wakes);
+  const replication = openReplication({ transactor, blobs, secrets, clock, log, config });
+  shutdown.at("mirroring", () => replication.close());
+  replication.start(wakes);
   const dispatcher = startDispatcher({
     transactor,
     reader,

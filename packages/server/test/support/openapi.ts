@@ -32,6 +32,7 @@ import {
   ScansService,
   QuotasService,
   RegistryUpstreamsService,
+  ReplicationsService,
   SecurityAdvisoryService,
   SignatureExemptionsService,
   SignaturePoliciesService,
@@ -96,6 +97,7 @@ export const REST_SERVICES = [
   TrustRootsService,
   QuotasService,
   RegistryUpstreamsService,
+  ReplicationsService,
   ...V1_SERVICES,
 ];
 

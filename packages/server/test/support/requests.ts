@@ -54,6 +54,7 @@ import {
   TagsService,
   TermsService,
   RegistryUpstreamsService,
+  ReplicationsService,
   UpstreamsService,
   VersionsService,
 } from "@moorage/api";
@@ -407,6 +408,28 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     updateMask: { paths: ["description"] },
   }));
   add(upstreams.deleteUpstream, async () => ({ uid: await upstream() }));
+  const replications = ReplicationsService.method;
+  const replication = async (): Promise<string> =>
+    (
+      await platform.ok("POST", `/registry/v2/replications/${await free()}`, {
+        name: "elsewhere",
+        destination: "registry.example.com/acme",
+      })
+    ).uid;
+  add(replications.getReplication, async () => ({ uid: await replication() }));
+  add(replications.listReplications, () => everywhere);
+  add(replications.createReplication, async () => ({
+    parent: await free(),
+    replication: { name: "elsewhere", destination: "registry.example.com/acme" },
+  }));
+  add(replications.updateReplication, async () => ({
+    replication: { uid: await replication(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
+  add(replications.deleteReplication, async () => ({ uid: await replication() }));
+  add(replications.runReplication, async () => ({ uid: await replication() }));
+  add(replications.stopReplication, async () => ({ uid: await replication() }));
+  add(replications.listReplicationItems, async () => ({ uid: await replication() }));
   const registries = RegistryUpstreamsService.method;
   const registry = async (): Promise<string> =>
     (await platform.ok("POST", `/registry/v2/upstreams/${await free()}`, { registry: "docker.io" })).uid;
