@@ -5,7 +5,7 @@ import { count, counted } from "../lib/bytes.ts";
 import { Gap, Head } from "./data-head.tsx";
 import { DataRow } from "./data-row.tsx";
 import styles from "./data-table.module.css";
-import { tableClass, useStacked } from "./stacked.ts";
+import { tableClass, useStacked } from "./table-stack.ts";
 import type { Column } from "./column.ts";
 
 const features = tableFeatures({ rowSelectionFeature });

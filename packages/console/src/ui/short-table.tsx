@@ -2,7 +2,7 @@ import type { Column } from "./column.ts";
 import { Head } from "./data-head.tsx";
 import { DataRow } from "./data-row.tsx";
 import styles from "./data-table.module.css";
-import { tableClass, useStacked } from "./stacked.ts";
+import { tableClass, useStacked } from "./table-stack.ts";
 
 export interface ShortTableProps<Row> {
   label: string;
