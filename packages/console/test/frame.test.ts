@@ -140,3 +140,25 @@ test("an address that is nothing is said within the frame, with the image that w
   // The router notes the error of a page that could not be loaded.
   complaints.length = 0;
 });
+
+test("on a phone a long tag stays in one line, with its findings below it", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  await platform.repo(platform.organization, { name: "narrow" });
+  const tag = `sha256-${"0123456789abcdef".repeat(4)}.sig`;
+  await pushImage(platform, "acme/narrow", tag);
+  const page = await signedIn({ options: { viewport: PHONE, hasTouch: true } });
+  await page.goto("/repo?name=acme/narrow");
+  const tags = page.getByRole("table", { name: "Tags" });
+  const link = tags.getByRole("link", { name: tag, exact: true });
+  const found = tags.locator("a[href*='part=findings']");
+  await found.waitFor();
+  const [name, findings] = [await link.boundingBox(), await found.boundingBox()];
+  assert.ok(name !== null && findings !== null);
+  assert.ok(name.width > 150 && name.height < 30, `${name.width} x ${name.height}`);
+  assert.ok(findings.y >= name.y + name.height, "findings are below the name");
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), PHONE.width);
+  await link.click();
+  await page.getByRole("heading", { name: new RegExp(tag) }).waitFor();
+  assert.deepEqual(complaints, []);
+});

@@ -32,8 +32,8 @@ const MAX_BYTES = 6_000_000;
 const ONLY = process.env["MOORAGE_PICTURES_OF"]?.split(" ");
 const IS_ACCEPTING = process.env["MOORAGE_PICTURES"] === "accept";
 
-// Sums by month are those of the server's clock: on another day the page of usage differs. Until that clock stands,
-// no change is kept from landing by it.
+// The clock is fixed. Orders that follow random uids were found in few runs each, so no change is kept from landing by
+// them until a week of nightly runs has found no more.
 const ELSEWHERE =
   process.env["CI"] === "true" &&
   process.env["MOORAGE_PICTURES"] === undefined &&
@@ -76,11 +76,6 @@ test("each page of the design looks as it was accepted", LIMIT, async (t) => {
   const files = globSync("*.png", { cwd: ACCEPTED });
   const unused = ONLY !== undefined ? [] : files.filter((file) => !names.has(basename(file)));
   const bytes = files.reduce((sum, file) => sum + statSync(join(ACCEPTED, file)).size, 0);
-  assert.deepEqual(
-    changed,
-    [],
-    "look at these pictures; `npm run pictures:accept` accepts what the pages look like now",
-  );
   assert.deepEqual(unused, [], "pictures of no page");
   assert.deepEqual(foreign, [], "letters that the console brings no font for");
   assert.ok(bytes < MAX_BYTES, `${bytes} bytes of pictures`);
@@ -89,6 +84,15 @@ test("each page of the design looks as it was accepted", LIMIT, async (t) => {
     console_.complaints.filter((text) => !text.includes(MISSING_IMAGE)),
     [],
   );
+  const looks = "look at these pictures; `npm run pictures:accept` accepts what the pages look like now";
+  if (isSame) {
+    assert.deepEqual(changed, [], looks);
+    return;
+  }
+  // Another browser may draw controls otherwise: what differs then is listed, and judged where the accepted one is.
+  await t.test("the look of the accepted browser", (t) => {
+    if (changed.length > 0) t.skip([`Chromium ${version}: ${changed.length} pictures differ`, ...changed].join("; "));
+  });
 });
 
 function acceptedWith(): string {

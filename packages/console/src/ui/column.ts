@@ -16,6 +16,8 @@ export interface Column<Row> {
   isWide?: boolean;
   /** Left out on phones. */
   isMinor?: boolean;
+  /** On phones in place of the cell: shown below the first column, in its cell. */
+  below?: (row: Row) => ReactNode;
   /** Whether its cells ask the server: those of rows that pass by while somebody scrolls are left out. */
   isRead?: boolean;
 }

@@ -8,6 +8,8 @@ export interface DataRowProps<Row> {
   /** From 0 at the first one of the table. */
   index: number;
   columns: readonly Column<Row>[];
+  /** Those that are shown in the first cell, below what it has. */
+  below: readonly Column<Row>[];
   /** Whether it is only scrolled past: cells that ask the server are left out. */
   isPassing: boolean;
   /** Undefined where rows cannot be selected. */
@@ -15,7 +17,7 @@ export interface DataRowProps<Row> {
   onToggle: (id: string) => void;
 }
 
-function PlainRow<Row>({ id, row, index, columns, isPassing, isSelected, onToggle }: DataRowProps<Row>) {
+function PlainRow<Row>({ id, row, index, columns, below, isPassing, isSelected, onToggle }: DataRowProps<Row>) {
   return (
     <tr aria-rowindex={index + 2} aria-selected={isSelected}>
       {isSelected !== undefined && (
@@ -28,9 +30,15 @@ function PlainRow<Row>({ id, row, index, columns, isPassing, isSelected, onToggl
           />
         </td>
       )}
-      {columns.map((column) => (
+      {columns.map((column, at) => (
         <td key={column.id} className={classOf(column)}>
           {isPassing && column.isRead ? "…" : column.cell(row)}
+          {at === 0 &&
+            below.map((each) => (
+              <div key={each.id} className={styles.below}>
+                {isPassing && each.isRead ? "…" : each.below?.(row)}
+              </div>
+            ))}
         </td>
       ))}
     </tr>

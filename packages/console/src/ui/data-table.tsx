@@ -5,6 +5,7 @@ import { count, counted } from "../lib/bytes.ts";
 import { Gap, Head } from "./data-head.tsx";
 import { DataRow } from "./data-row.tsx";
 import styles from "./data-table.module.css";
+import { tableClass, useStacked } from "./table-stack.ts";
 import type { Column } from "./column.ts";
 
 const features = tableFeatures({ rowSelectionFeature });
@@ -42,7 +43,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const {
     label,
     rows,
-    columns,
+    columns: all,
     idOf,
     total,
     onMore,
@@ -50,8 +51,9 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     selected,
     onSelect,
     rowWord = "row",
-    isTall = false,
   } = props;
+  const [columns, below] = useStacked(all);
+  const isTall = props.isTall === true || below.length > 0;
   const body = useRef<HTMLTableElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -106,7 +108,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     <div className={styles.frame}>
       <table
         ref={body}
-        className={`${styles.table} ${isTall ? styles.tall : ""}`}
+        className={tableClass(below, isTall)}
         aria-label={label}
         aria-rowcount={(total ?? rows.length) + 1}
       >
@@ -136,6 +138,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
               row={row.original}
               index={first + at}
               columns={columns}
+              below={below}
               isPassing={isMoving && !rested.has(row.id)}
               isSelected={isSelecting ? row.getIsSelected() : undefined}
               onToggle={toggle}

@@ -2,6 +2,7 @@ import type { Column } from "./column.ts";
 import { Head } from "./data-head.tsx";
 import { DataRow } from "./data-row.tsx";
 import styles from "./data-table.module.css";
+import { tableClass, useStacked } from "./table-stack.ts";
 
 export interface ShortTableProps<Row> {
   label: string;
@@ -11,10 +12,11 @@ export interface ShortTableProps<Row> {
 }
 
 /** A table of a few rows, which are all in the page; longer ones are `DataTable`. */
-export function ShortTable<Row>({ label, rows, columns, idOf }: ShortTableProps<Row>) {
+export function ShortTable<Row>({ label, rows, columns: all, idOf }: ShortTableProps<Row>) {
+  const [columns, below] = useStacked(all);
   return (
     <div className={styles.frame}>
-      <table className={styles.table} aria-label={label}>
+      <table className={tableClass(below, false)} aria-label={label}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -30,6 +32,7 @@ export function ShortTable<Row>({ label, rows, columns, idOf }: ShortTableProps<
               row={row}
               index={index}
               columns={columns}
+              below={below}
               isPassing={false}
               isSelected={undefined}
               onToggle={nothing}

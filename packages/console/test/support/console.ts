@@ -86,15 +86,16 @@ export async function codeOf(page: Page, name: string): Promise<void> {
 
 /**
  * Starts them. Undefined when no Chromium is installed: the tests are then skipped by `skipWithout`. `env`: settings of
- * the server. `flags`: of Chromium.
+ * the server. `flags`: of Chromium. `startMs`: what the server's clock says at first; now without one.
  */
 export async function openConsole(
   env: Record<string, string> = {},
   flags: readonly string[] = [],
+  startMs?: number,
 ): Promise<Console | undefined> {
   const browser = await openBrowser(flags);
   if (browser === undefined) return undefined;
-  const platform = await startPlatform(env);
+  const platform = await startPlatform(env, undefined, startMs);
   const complaints: string[] = [];
   return {
     platform,

@@ -6,6 +6,8 @@ const DAY_MS = 86_400_000;
 const COUNTED_DAYS = 71;
 const MISSED_DAY = 40;
 const PULL_DAYS = 24;
+const PULLED_BYTES = 30_000_000;
+const pullsAgo = (ago: number): number => 400 + ((ago * 7_919) % 900);
 
 const NOTHING = { critical: 0, high: 0, medium: 0, low: 0 };
 
@@ -55,8 +57,8 @@ export async function fillDays(platform: Platform, repo: string): Promise<void> 
           tag: "latest",
           digest: `sha256:${"0".repeat(64)}`,
           identity: "",
-          count: 400 + ((ago * 7_919) % 900),
-          bytes: 0,
+          count: pullsAgo(ago),
+          bytes: pullsAgo(ago) * PULLED_BYTES,
           first_time: nowMs - ago * DAY_MS,
           last_time: nowMs - ago * DAY_MS,
         })

@@ -34,7 +34,8 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
   const { organization } = platform;
   const { uid: repo } = await platform.repo(organization, { name: "web", description: "The shop's front" });
   await platform.repo(organization, { name: "worker", description: "Sends the mail" });
-  await putRecords(platform, "github", "osv", [
+  const feeds = { ...platform, nowMs: platform.clock.nowMs() };
+  await putRecords(feeds, "github", "osv", [
     osvOf("CVE-2026-31337", {
       summary: "left-pad runs what it pads",
       ...affectedBefore("left-pad", "1.3.0"),
@@ -45,7 +46,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
       ...affectedBefore("tiny-router", "2.2.0"),
     }),
   ]);
-  await putRecords(platform, "kev", "kev", [plainRecord("CVE-2026-31337")]);
+  await putRecords(feeds, "kev", "kev", [plainRecord("CVE-2026-31337")]);
   await fillPackages(platform);
   const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
   const target = { url: platform.url, token, name: "acme/web" };

@@ -16,8 +16,8 @@ import { type FeedRecord, recordOf } from "../../../security/src/security/record
 import { storedRecord } from "../../../security/src/security/feeds/stored-record.ts";
 import type { Platform } from "./platform.ts";
 
-/** A server, or a store alone. */
-type Writable = Pick<Platform, "transact"> & Partial<Pick<Platform, "wake">>;
+/** A server, or a store alone. `nowMs`: when it is done, if not now. */
+type Writable = Pick<Platform, "transact"> & Partial<Pick<Platform, "wake">> & { nowMs?: number };
 
 /**
  * Puts records into a feed of a running server, by the commands of an import; the feed is made if it is not there.
@@ -25,7 +25,7 @@ type Writable = Pick<Platform, "transact"> & Partial<Pick<Platform, "wake">>;
  * covers all that it has records about.
  */
 export async function putRecords(
-  { transact, wake = () => {} }: Writable,
+  { transact, wake = () => {}, nowMs = Date.now() }: Writable,
   feed: string,
   format: FeedFormat,
   records: readonly FeedRecord[],
@@ -35,7 +35,7 @@ export async function putRecords(
   const place = { feed, run: randomUUID() };
   const definition = { name: feed, format, address: "", licence: "CC-BY-4.0", intervalMs: 0, products, covers: ["*"] };
   const wakes = await transact(async (tx) => {
-    const call = openCall(systemCall(Date.now()), tx);
+    const call = openCall(systemCall(nowMs), tx);
     await putFeeds.run(call, { feeds: [definition], origin: "command", mustBeNew: false }, undefined);
     await beginImport.run(call, place, undefined);
     if (records.length > 0) await putFeedRecords.run(call, { place, records: records.map(storedRecord) }, undefined);

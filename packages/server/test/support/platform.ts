@@ -109,12 +109,16 @@ const TERMS = [
   { id: TERMS_DOCUMENT, label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false },
 ];
 
-/** `terms`: the content of the file of documents. */
-export async function startPlatform(env: Record<string, string> = {}, terms: unknown = TERMS): Promise<Platform> {
+/** `terms`: the content of the file of documents. `startMs`: what the server's clock says at first; now without one. */
+export async function startPlatform(
+  env: Record<string, string> = {},
+  terms: unknown = TERMS,
+  startMs = Date.now(),
+): Promise<Platform> {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-platform-"));
   // Never a whole second: one client writes such a time with milliseconds and another without, and texts are compared.
   const clock = {
-    offsetMs: 0,
+    offsetMs: startMs - Date.now(),
     nowMs: () => {
       const nowMs = Date.now() + clock.offsetMs;
       return nowMs % 1_000 === 0 ? nowMs + 1 : nowMs;

@@ -77,6 +77,8 @@ export function Deliveries({ subscription: { uid } }: { subscription: Subscripti
   );
 }
 
+const lastAnswer = ({ lastStatus, lastError }: Delivery): string => answerOf(lastStatus, lastError);
+
 function columnsOf(onOpen: (uid: string) => void): readonly Column<Delivery>[] {
   return [
     {
@@ -86,7 +88,7 @@ function columnsOf(onOpen: (uid: string) => void): readonly Column<Delivery>[] {
     },
     { id: "state", header: "State", cell: ({ state }) => <DeliveryBadge state={state} /> },
     { id: "tries", header: "Attempts", align: "end", isMinor: true, cell: ({ tries }) => tries },
-    { id: "answer", header: "Last answer", cell: ({ lastStatus, lastError }) => answerOf(lastStatus, lastError) },
+    { id: "answer", header: "Last answer", cell: lastAnswer, below: lastAnswer },
     { id: "time", header: "Since", isMinor: true, cell: ({ createTime }) => <Time value={createTime} /> },
   ];
 }

@@ -29,8 +29,8 @@ const MAX_ARCHITECTURES = 4;
 // What a digest holds does not change; findings of it do, but seldom.
 const FRESH_MS = 60_000;
 
-/** How many findings the image has, by severity. Read when the row is seen. */
-export function Findings({ repo, digest }: { repo: string; digest: string }) {
+/** How many findings the image has, by severity. Read when the row is seen. `isLettered`: no head says what is what. */
+export function Findings({ repo, digest, isLettered }: { repo: string; digest: string; isLettered?: boolean }) {
   const { data, isError } = useQuery({
     ...query(listFindings, { repo, digest, pageSize: MAX_FINDINGS }),
     staleTime: FRESH_MS,
@@ -51,7 +51,11 @@ export function Findings({ repo, digest }: { repo: string; digest: string }) {
       title={unknown.join("; ")}
     >
       {(data.findings.length > 0 || (unknown.length === 0 && notCompared === 0)) && (
-        <SeverityStrip counts={countSeverities(data.findings)} isMore={data.nextPageToken !== ""} />
+        <SeverityStrip
+          counts={countSeverities(data.findings)}
+          isMore={data.nextPageToken !== ""}
+          isLettered={isLettered}
+        />
       )}
       {unknown.length > 0 && (
         <Badge look="outline">

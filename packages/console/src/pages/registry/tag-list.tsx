@@ -5,6 +5,7 @@ import { DataTable } from "../../ui/data-table.tsx";
 import type { Column } from "../../ui/column.ts";
 import { DigestChip } from "../../ui/digest-chip.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { LongName } from "../../ui/long-name.tsx";
 import { SeverityHead } from "../../ui/severity-strip.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MIN_LETTERS, type TagRow } from "./queries.ts";
@@ -105,8 +106,8 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       header: "Tag",
       orderBy: "name",
       cell: ({ name }) => (
-        <a className={styles.tag} href={linkTo("tag", `${repo}:${name}`)}>
-          {name}
+        <a className={styles.tag} aria-label={name} href={linkTo("tag", `${repo}:${name}`)}>
+          <LongName name={name} />
         </a>
       ),
     },
@@ -150,6 +151,7 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       header: "Findings",
       head: <SeverityHead />,
       cell: ({ digest }) => <Findings repo={repo} digest={digest} />,
+      below: ({ digest }) => <Findings repo={repo} digest={digest} isLettered />,
     },
     {
       id: "mover",

@@ -61,7 +61,7 @@ export function designPages({
     { name: "webhooks", path: "/events/subscriptions" },
     { name: "webhook", path: `/events/subscription?uid=${subscription}`, document: "subscription" },
     { name: "system", path: "/operations", document: "operations" },
-    { name: "storage", path: "/operations/storage" },
+    { name: "storage", path: "/operations/storage", document: "storage" },
     { name: "quotas", path: "/operations/quotas", document: "quotas" },
     { name: "usage", path: `/operations/usage?group=${organization}`, document: "usage" },
     { name: "feeds", path: "/operations/feeds" },

@@ -4,13 +4,16 @@ import type { BrowserContextOptions, Page, Route } from "playwright-core";
 // one moment, and nothing that is random or of the machine in what is shown.
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-/** When everything of the showcase was made, and what the browser's clock says: an afternoon, 90 minutes later. */
-const MADE_MS = Date.UTC(2026, 10, 26, 13, 0);
-const SHOWN_MS = MADE_MS + 1.5 * HOUR_MS;
+/** What the browser's clock says, and the server's at first: an afternoon. */
+export const SHOWN_MS = Date.UTC(2026, 10, 26, 14, 30);
+/** When everything of the showcase was made, as pages show it. */
+const MADE_MS = SHOWN_MS - 1.5 * HOUR_MS;
 const API = /^\/(?:iam|registry|vulnerabilities|libraries|advisory|events|operations)\/v2\//;
 /** Times more than this from now are not of the showcase: they stay. */
-const NEAR_MS = 500 * DAY_MS;
+const NEAR_MS = 500 * 24 * HOUR_MS;
+
+/** The showcase and its pages pull less than this often. */
+const MOST_PULLS = 1_000;
 
 /** Run in the page: letters have come, nothing is being loaded, and what is measured was laid out. */
 const SETTLE = `(async () => {
@@ -20,8 +23,8 @@ const SETTLE = `(async () => {
   for (let frames = 0; frames < 2; frames++) await new Promise((resolve) => requestAnimationFrame(resolve));
 })()`;
 
-/** How often a picture is taken until two are equal, and the pause between them. */
-const MAX_SCREENS = 40;
+/** How often a picture is taken until two are equal, and the pause between them: a busy server answers slowly. */
+const MAX_SCREENS = 300;
 const PAUSE_MS = 60;
 
 /** Run in the page: masks uids, addresses of this server, versions and sizes of the machine. */
@@ -31,6 +34,7 @@ const MASK = String.raw`(() => {
     const masked = text
       .replaceAll(/\b(?:127\.0\.0\.1|localhost):\d+/g, "registry.example")
       .replaceAll(/\b[0-9a-f]{12,}\b/g, (hex) => "0".repeat(hex.length))
+      .replaceAll(/\b[0-9a-f]{6}(?=\.sig\b)/g, "000000")
       .replaceAll(/\b[A-Z]{2,8}(?:-[a-z0-9]{4}){3}\b/g, "MRG-0000-0000-0000")
       .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, "00000000-0000-0000-0000-000000000000");
     if (!isOfMachine) return masked;
@@ -59,6 +63,13 @@ const LISTS_BY_UID = [
   "upstreams",
   "groups",
   "storage",
+  "usage",
+  "quotas",
+  "identityProviders",
+  "signers",
+  "signaturePolicies",
+  "roles",
+  "artifacts",
 ];
 
 /** A browser in which pictures are the same wherever they are taken; its pages are made by `steadyPage`. */
@@ -83,57 +94,58 @@ export const STEADY_FLAGS = [
 /** How many answers of the API each page still waits for. */
 const asked = new WeakMap<Page, number>();
 
-/** Has the page show the showcase as it was at a fixed time. `startMs`: when the showcase was made, by the server. */
-export async function steadyPage(page: Page, startMs: number): Promise<void> {
+/** Has the page show the showcase as it was at a fixed time, of a server that was started at that time. */
+export async function steadyPage(page: Page): Promise<void> {
   await page.clock.setFixedTime(SHOWN_MS);
   await page.route(
     (url) => API.test(url.pathname),
     async (route) => {
       asked.set(page, (asked.get(page) ?? 0) + 1);
-      await answerShifted(route, startMs);
+      await answerShifted(route);
       asked.set(page, (asked.get(page) ?? 1) - 1);
     },
   );
 }
 
-async function answerShifted(route: Route, startMs: number): Promise<void> {
+async function answerShifted(route: Route): Promise<void> {
   try {
     const response = await route.fetch({ timeout: 30_000 });
     const type = response.headers()["content-type"] ?? "";
     if (!type.includes("json")) return await route.fulfill({ response });
     const { pathname } = new URL(route.request().url());
-    await route.fulfill({ response, body: inOrder(shifted(await response.text(), startMs), pathname) });
+    await route.fulfill({ response, body: inOrder(shifted(await response.text()), pathname) });
   } catch {
     // The page went on, or was closed.
     await route.abort().catch(() => {});
   }
 }
 
-/** Times are those of full hours from the moment in which all was made; days are as far from that day as they were. */
-function shifted(text: string, startMs: number): string {
-  const days = Math.round((Math.floor(MADE_MS / DAY_MS) - Math.floor(startMs / DAY_MS)) * DAY_MS);
-  return text
-    .replaceAll(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"/g, (quoted) => {
-      const distanceMs = Date.parse(quoted.slice(1, -1)) - startMs;
-      if (Math.abs(distanceMs) > NEAR_MS) return quoted;
-      return JSON.stringify(new Date(MADE_MS + Math.round(distanceMs / HOUR_MS) * HOUR_MS).toISOString());
-    })
-    .replaceAll(/"\d{4}-\d\d-\d\d"/g, (quoted) => {
-      const ms = Date.parse(quoted.slice(1, -1));
-      return Math.abs(ms - startMs) > NEAR_MS ? quoted : JSON.stringify(new Date(ms + days).toISOString().slice(0, 10));
-    });
+/** Times are those of full hours from the moment in which all was made, which took the server some minutes. */
+function shifted(text: string): string {
+  return text.replaceAll(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"/g, (quoted) => {
+    const distanceMs = Date.parse(quoted.slice(1, -1)) - SHOWN_MS;
+    if (Math.abs(distanceMs) > NEAR_MS) return quoted;
+    return JSON.stringify(new Date(MADE_MS + Math.round(distanceMs / HOUR_MS) * HOUR_MS).toISOString());
+  });
 }
 
 /** Lists in the order of uids, which are random, are put into another one; what is a matter of time is left out. */
 function inOrder(text: string, pathname: string): string {
   const answer = JSON.parse(text) as Record<string, unknown>;
-  for (const delivery of (answer["deliveries"] ?? []) as { attempts?: unknown[] }[])
+  for (const delivery of listOf<{ attempts?: unknown[]; tries?: number }>(answer["deliveries"])) {
     if (Array.isArray(delivery.attempts)) delivery.attempts = delivery.attempts.slice(0, 1);
+    delivery.tries = 1;
+  }
   // Pulls are counted a while after they were answered.
   if (Array.isArray(answer["pulls"])) answer["pulls"] = answer["pulls"].filter(({ day }) => day !== MADE_DAY);
-  if (Array.isArray(answer["exposures"])) answer["exposures"] = [];
-  if (TAGS.test(pathname) && Array.isArray(answer["tags"]))
-    for (const tag of answer["tags"] as { lastPullTime?: string }[]) tag.lastPullTime = new Date(MADE_MS).toISOString();
+  for (const usage of listOf<{ pulls?: string }>(answer["usage"]))
+    if (usage.pulls !== undefined) usage.pulls = String(Math.floor(Number(usage.pulls) / MOST_PULLS) * MOST_PULLS);
+  for (const name of ["exposures", "jobs"]) if (Array.isArray(answer[name])) answer[name] = [];
+  // The process is older than its server's clock.
+  if (typeof answer["startTime"] === "string") answer["startTime"] = new Date(MADE_MS).toISOString();
+  if (TAGS.test(pathname))
+    for (const tag of listOf<{ lastPullTime?: string }>(answer["tags"]))
+      tag.lastPullTime = new Date(MADE_MS).toISOString();
   const keyOf = (item: unknown): string => JSON.stringify(item).replaceAll(/"[0-9a-f/]{16,}"/g, "");
   // Tags are in the order of their repos where a policy is previewed; elsewhere their order means something.
   const names = PREVIEW.test(pathname) ? ["tags"] : LISTS_BY_UID;
@@ -141,6 +153,10 @@ function inOrder(text: string, pathname: string): string {
     if (Array.isArray(answer[name]))
       answer[name] = answer[name].toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   return JSON.stringify(answer);
+}
+
+function listOf<T>(value: unknown): T[] {
+  return Array.isArray(value) ? (value as T[]) : [];
 }
 
 /** Waits until the page has all that it shows. */

@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
-import { type Console, noteComplaints, openConsole } from "../console.ts";
+import { type Console, noteComplaints, openConsole, signIn } from "../console.ts";
 import { fillDays } from "../showcase-days.ts";
 import { fillShowcase } from "../showcase.ts";
 import { type DesignPage, designPages, type Look, looksAt } from "./pages.ts";
-import { settlePage, STEADY_FLAGS, STEADY_OPTIONS, steadyPage, steadyScreen } from "./steady.ts";
+import { settlePage, SHOWN_MS, STEADY_FLAGS, STEADY_OPTIONS, steadyPage, steadyScreen } from "./steady.ts";
 
 /** What is taken of a page. */
 export interface Taken {
@@ -20,8 +20,6 @@ export interface Taken {
 interface Opened {
   console_: Console;
   pages: readonly DesignPage[];
-  /** When the showcase was made, by the server. */
-  startMs: number;
   /** Chromium's. */
   version: string;
 }
@@ -32,12 +30,11 @@ const CONCURRENT = 3;
 /** A server with the showcase, and a browser for pictures. Undefined without Chromium. */
 export async function openShowcase(): Promise<Opened | undefined> {
   const env = { MOORAGE_CATALOG_IMAGES: "1", MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
-  const console_ = await openConsole(env, STEADY_FLAGS);
+  const console_ = await openConsole(env, STEADY_FLAGS, SHOWN_MS);
   if (console_ === undefined) return undefined;
-  const startMs = console_.platform.clock.nowMs();
   const showcase = await fillShowcase(console_.platform);
   await fillDays(console_.platform, showcase.repo);
-  return { console_, pages: designPages(showcase), startMs, version: console_.version };
+  return { console_, pages: designPages(showcase), version: console_.version };
 }
 
 /**
@@ -45,12 +42,14 @@ export async function openShowcase(): Promise<Opened | undefined> {
  * that has seen no other one: what the console remembers does not depend on the order.
  */
 export async function takePictures(
-  { console_, pages, startMs }: Opened,
+  { console_, pages }: Opened,
   widths: readonly number[],
   each: (taken: Taken) => Promise<void> | void,
 ): Promise<void> {
   const looks = looksAt(widths);
-  const session = await console_.signedIn({ options: STEADY_OPTIONS });
+  const session = await console_.signedOut(STEADY_OPTIONS);
+  await steadyPage(session);
+  await signIn(session, await console_.platform.token());
   const storageState = await session.context().storageState();
   await session.context().close();
   const left = [...pages];
@@ -59,7 +58,7 @@ export async function takePictures(
       const options = { ...STEADY_OPTIONS, ...(page.isSignedOut !== true && { storageState }) };
       const shown = await console_.signedOut(options);
       noteComplaints(shown, console_.complaints);
-      await steadyPage(shown, startMs);
+      await steadyPage(shown);
       await open(shown, page);
       // The first picture of a window is drawn otherwise than those that follow: it is not kept.
       if (looks[0] !== undefined) await take(shown, { ...looks[0], theme: "dark" });

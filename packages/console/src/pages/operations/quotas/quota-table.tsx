@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { Quota, QuotaState } from "../../../api/gen/registry.ts";
 import { Badge, type BadgeLook } from "../../../ui/badge.tsx";
 import type { Column } from "../../../ui/column.ts";
@@ -31,16 +32,14 @@ export function QuotaTable({ quotas, paths, ...rest }: QuotaTableProps) {
   const columns: readonly Column<Quota>[] = [
     { id: "group", header: "Group", cell: ({ uid }) => <Place uid={uid} /> },
     { id: "state", header: "State", cell: ({ state }) => <State state={state} /> },
-    ...LIMITS.map(([limit, label]): Column<Quota> => ({
-      id: limit,
-      header: label,
-      isMinor: limit !== ON_PHONES,
-      isWide: limit === "tags" || limit === "libraries",
-      cell: (quota) => {
+    ...LIMITS.map(([limit, label]): Column<Quota> => {
+      const cell = (quota: Quota): ReactNode => {
         const use = useOf(quota, limit);
         return <Meter text={useWords(limit, use)} part={use.part} look={use.look} />;
-      },
-    })),
+      };
+      const isWide = limit === "tags" || limit === "libraries";
+      return { id: limit, header: label, isMinor: true, isWide, cell, ...(limit === ON_PHONES && { below: cell }) };
+    }),
     { id: "soft", header: "Warns from", isWide: true, align: "end", cell: (quota) => `${softOf(quota)} %` },
     {
       id: "updated",
