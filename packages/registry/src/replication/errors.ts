@@ -6,7 +6,7 @@ export class BlockedError extends Error {}
 type Headers = Record<string, string | string[] | undefined>;
 
 /** The error of an answer that is not what was expected; `doing`: what was refused, as `to take a blob`. */
-export function refusal(status: number, headers: Headers, doing: string, nowMs: number): UpstreamError {
+export function rejection(status: number, headers: Headers, doing: string, nowMs: number): UpstreamError {
   const afterMs = retryAfterMs(headers["retry-after"], nowMs);
   if (status === 429)
     return new UpstreamError("limited", "the destination asks to come back later (429)", {

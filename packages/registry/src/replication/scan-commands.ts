@@ -66,11 +66,11 @@ export const queueGone = command(
     const rule = await ruleOf(call, replication);
     if (rule === undefined) return;
     const deletes = rule.deletions === ReplicationDeletions.FOLLOW;
-    const refusal = deletes && rule.forced === 0 ? await tooMany(call, replication, gone.length) : undefined;
+    const rejection = deletes && rule.forced === 0 ? await tooMany(call, replication, gone.length) : undefined;
     for (const { repository, tag } of gone) {
       const one = call.tx
         .updateTable("replication_items")
-        .set({ digest: "", attempts: 0, holder: "", wait_time: call.nowMs, ...stateOf(call, deletes, refusal) })
+        .set({ digest: "", attempts: 0, holder: "", wait_time: call.nowMs, ...stateOf(call, deletes, rejection) })
         .where("replication", "=", replication)
         .where("repository", "=", repository)
         .where("tag", "=", tag)
@@ -86,17 +86,17 @@ export const queueGone = command(
       .where("put_digest", "=", "")
       .where("state", "!=", RUNNING)
       .execute();
-    if (deletes && refusal === undefined) call.wake("replications");
+    if (deletes && rejection === undefined) call.wake("replications");
   },
 );
 
 function stateOf(
   { agreedMs }: Call,
   deletes: boolean,
-  refusal: string | undefined,
+  rejection: string | undefined,
 ): Pick<Row<"replication_items">, "state" | "hold_until" | "reason"> {
   if (!deletes) return { state: DONE, hold_until: 0, reason: "deleted here; the destination keeps it" };
-  if (refusal !== undefined) return { state: BLOCKED, hold_until: 0, reason: refusal };
+  if (rejection !== undefined) return { state: BLOCKED, hold_until: 0, reason: rejection };
   return { state: PENDING, hold_until: agreedMs, reason: "" };
 }
 

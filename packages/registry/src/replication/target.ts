@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Authorization } from "../mirroring/index.ts";
 import { UpstreamError } from "../mirroring/index.ts";
 import { isDigest } from "../oci/index.ts";
-import { BlockedError, refusal } from "./errors.ts";
+import { BlockedError, rejection } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** A manifest as it is stored here. */
@@ -37,7 +37,7 @@ export async function manifestAt(
   const digest = head.headers["docker-content-digest"];
   if (head.status === 200 && typeof digest === "string" && isDigest(digest)) return digest;
   if (head.status !== 200 && head.status !== 405)
-    throw refusal(head.status, head.headers, "for a manifest", exchange.nowMs());
+    throw rejection(head.status, head.headers, "for a manifest", exchange.nowMs());
   // It answers no HEAD, or does not say the digest.
   const {
     status,
@@ -45,7 +45,7 @@ export async function manifestAt(
     body,
   } = await exchange.send({ method: "GET", target, headers, signal }, MAX_MANIFEST_BYTES);
   if (status === 404) return undefined;
-  if (status !== 200) throw refusal(status, answered, "for a manifest", exchange.nowMs());
+  if (status !== 200) throw rejection(status, answered, "for a manifest", exchange.nowMs());
   return `sha256:${createHash("sha256").update(body).digest("hex")}`;
 }
 
@@ -54,7 +54,7 @@ export async function hasBlob(exchange: Exchange, name: string, digest: string, 
   const answer = await exchange.send({ method: "HEAD", target: `/v2/${name}/blobs/${digest}`, signal });
   if (answer.status === 200 || answer.status === 307 || answer.status === 302) return true;
   if (answer.status === 404) return false;
-  throw refusal(answer.status, answer.headers, "for a blob", exchange.nowMs());
+  throw rejection(answer.status, answer.headers, "for a blob", exchange.nowMs());
 }
 
 /**
@@ -73,7 +73,7 @@ export async function mountBlob(
 
 /**
  * Puts a manifest under a tag or its digest. Answers whether the destination lists it for its subject. `moves`: the
- * reference points to something else there; a refusal then means that it is fixed, which throws a BlockedError.
+ * reference points to something else there; a rejection then means that it is fixed, which throws a BlockedError.
  */
 export async function putManifest(
   exchange: Exchange,
@@ -94,7 +94,7 @@ export async function putManifest(
   if (moves && FIXED.has(status))
     throw new BlockedError(`the destination does not let the tag move to ${digest} (${status})`);
   if (status !== 201 && status !== 200)
-    throw refusal(status, headers, `to take the manifest ${digest}`, exchange.nowMs());
+    throw rejection(status, headers, `to take the manifest ${digest}`, exchange.nowMs());
   const said = headers["docker-content-digest"];
   if (typeof said === "string" && said !== digest && digest.startsWith("sha256:"))
     throw new UpstreamError("wrong", "the destination says that it stored another manifest than the one it was sent");
@@ -107,5 +107,5 @@ export async function deleteTagAt(exchange: Exchange, name: string, tag: string,
   const { status, headers } = await exchange.send({ method: "DELETE", target, signal });
   if ([200, 202, 204, 404].includes(status)) return;
   if (FIXED.has(status)) throw new BlockedError(`the destination does not delete the tag (${status})`);
-  throw refusal(status, headers, "to delete a tag", exchange.nowMs());
+  throw rejection(status, headers, "to delete a tag", exchange.nowMs());
 }

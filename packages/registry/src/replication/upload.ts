@@ -1,5 +1,5 @@
 import { UpstreamError } from "../mirroring/index.ts";
-import { refusal } from "./errors.ts";
+import { rejection } from "./errors.ts";
 import type { Exchange, Received } from "./exchange.ts";
 
 /** A blob to be sent, in parts. */
@@ -59,7 +59,7 @@ async function sendWhole(sending: Sending, blob: LocalBlob): Promise<void> {
 async function begin({ exchange, name, signal }: Sending): Promise<string> {
   const target = `/v2/${name}/blobs/uploads/`;
   const answer = await exchange.send({ method: "POST", target, length: 0, signal });
-  if (answer.status !== 202) throw refusal(answer.status, answer.headers, "to begin an upload", exchange.nowMs());
+  if (answer.status !== 202) throw rejection(answer.status, answer.headers, "to begin an upload", exchange.nowMs());
   return locationOf(exchange, answer, undefined);
 }
 
@@ -94,7 +94,7 @@ async function sendPart(sending: Sending, blob: LocalBlob, { location, offset }:
     signal,
   });
   if (answer.status !== 202 && answer.status !== 204)
-    throw refusal(answer.status, answer.headers, "to take a part of a blob", exchange.nowMs());
+    throw rejection(answer.status, answer.headers, "to take a part of a blob", exchange.nowMs());
   return { location: locationOf(exchange, answer, location), offset: offset + bytes.length };
 }
 
@@ -112,7 +112,7 @@ async function finish(sending: Sending, blob: LocalBlob, location: string, lengt
     signal,
   });
   if (answer.status !== 201 && answer.status !== 204)
-    throw refusal(answer.status, answer.headers, `to take the blob ${blob.digest}`, exchange.nowMs());
+    throw rejection(answer.status, answer.headers, `to take the blob ${blob.digest}`, exchange.nowMs());
 }
 
 async function* pieces(sending: Sending, bytes: Buffer, touch: () => void): AsyncGenerator<Uint8Array> {

@@ -274,7 +274,10 @@ test("each answer has each of its headers once: worked on, from memory, in part,
     ["/v2/"],
   ];
   for (const [target, method = "GET", headers = {}] of asked) {
-    const names = await headerNames(registry.baseUrl + target, method, { ...headers, authorization: `Bearer ${token}` });
+    const names = await headerNames(registry.baseUrl + target, method, {
+      ...headers,
+      authorization: `Bearer ${token}`,
+    });
     assert.deepEqual(names, [...new Set(names)], `${method} ${target}`);
     for (const name of ["x-request-id", "docker-distribution-api-version"]) assert.ok(names.includes(name), target);
   }

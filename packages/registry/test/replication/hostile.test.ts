@@ -136,7 +136,7 @@ test("429 holds the whole rule until its Retry-After", async (t) => {
   const { uid } = await rule({ destination, username: "", password: "" });
   const item = await eventually(async () => (await items(uid)).find(({ message }) => message !== ""));
   assert.match(item.message, /asks to come back later \(429\)/);
-  assert.ok(Date.parse(item.nextTime ?? "") > Date.now() + 1_800_000, item.nextTime);
+  assert.ok(Date.parse(item.nextTime ?? "") > Date.now() + 1_800_000, String(item.nextTime));
   const before = asked.length;
   await here.pushImage("acme/app", "2", "two");
   await eventually(async () => (await items(uid)).length === 2);

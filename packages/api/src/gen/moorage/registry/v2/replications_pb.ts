@@ -864,8 +864,8 @@ export const ReplicationsService: GenService<{
     output: typeof ReplicationSchema;
   },
   /**
-   * StopReplication ends what is under way within 5 seconds, also inside a blob. What waits is taken back. The next move
-   * of a tag, interval or run begins with it again; to have nothing pushed any more, disable the replication.
+   * StopReplication ends what is under way within 5 seconds, also inside a blob. What waits is taken back. The next
+   * move of a tag, interval or run begins with it again; to have nothing pushed any more, disable the replication.
    *
    * @generated from rpc moorage.registry.v2.ReplicationsService.StopReplication
    */
