@@ -5,7 +5,7 @@ import { type ClaimedItem, endAttempt, type Ended, type HeldItem, holdItem } fro
 import { type ReplicationDeps, replicationCall } from "./context.ts";
 import { openDestination } from "./destinations.ts";
 import { BlockedError } from "./errors.ts";
-import type { Pace } from "./pace.ts";
+import type { ByteRate } from "./byte-rates.ts";
 import { type Push, pushItem } from "./push.ts";
 import { HOLD_MS } from "./queue.ts";
 
@@ -17,7 +17,7 @@ const LONGEST_MS = 12 * 3_600_000;
 export async function attemptItem(
   deps: ReplicationDeps,
   client: StreamClient,
-  { claimed, holder, pace }: { claimed: ClaimedItem; holder: string; pace: Pace },
+  { claimed, holder, byteRate }: { claimed: ClaimedItem; holder: string; byteRate: ByteRate },
   stopping: AbortSignal,
 ): Promise<void> {
   const { item, rule } = claimed;
@@ -29,7 +29,7 @@ export async function attemptItem(
     async (lost): Promise<Ended | undefined> => {
       const givenUp = AbortSignal.any([lost, stopping]);
       const signal = AbortSignal.any([givenUp, AbortSignal.timeout(LONGEST_MS)]);
-      const push: Omit<Push, "opened"> = { deps, claimed, held, pace, signal, sent: 0 };
+      const push: Omit<Push, "opened"> = { deps, claimed, held, byteRate, signal, sent: 0 };
       // What it sent is counted, however it ends.
       let whole: Push | undefined;
       const end = (rest: Omit<Ended, "item" | "bytes">): Ended => ({ item: held, bytes: whole?.sent ?? 0, ...rest });

@@ -5,7 +5,7 @@ import { createTasks, startWorker, type Tasks, type Wakes, type Worker } from "@
 import { attemptItem } from "./attempt.ts";
 import { claimItem } from "./commands.ts";
 import { type ReplicationDeps, replicationCall } from "./context.ts";
-import { createPaces } from "./pace.ts";
+import { createByteRates } from "./byte-rates.ts";
 import { scanRule } from "./scan.ts";
 
 /** Pushes images to other registries, in one process. */
@@ -37,7 +37,7 @@ export function openReplication(deps: ReplicationDeps): Replication {
   });
   const stopping = new AbortController();
   const workers: Worker[] = [];
-  const paceOf = createPaces();
+  const byteRateOf = createByteRates();
   let pusher: Worker | undefined;
   const running: Tasks<{ rule: string }> = createTasks({
     most: Math.max(1, deps.config.mirrorWorkers),
@@ -51,8 +51,8 @@ export function openReplication(deps: ReplicationDeps): Replication {
       if (claimed === undefined) return;
       if (claimed === "failed") continue;
       const { rule } = claimed;
-      const pace = paceOf(rule.uid, rule.bytes_per_second);
-      const task = attemptItem(deps, client, { claimed, holder, pace }, stopping.signal).catch((error: unknown) =>
+      const byteRate = byteRateOf(rule.uid, rule.bytes_per_second);
+      const task = attemptItem(deps, client, { claimed, holder, byteRate }, stopping.signal).catch((error: unknown) =>
         deps.log.warn({ err: error, replication: rule.uid }, "how a replicated tag ended could not be recorded"),
       );
       running.start({ rule: rule.uid }, task);

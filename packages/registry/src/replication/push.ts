@@ -6,7 +6,7 @@ import { attachedTags, blobOf, imageOf, type LocalImage, pushedWith, referrersOf
 import { type ReplicationDeps, replicationCall } from "./context.ts";
 import { BlockedError } from "./errors.ts";
 import type { Opened } from "./destinations.ts";
-import type { Pace } from "./pace.ts";
+import type { ByteRate } from "./byte-rates.ts";
 import { deleteTagAt, hasBlob, manifestAt, mountBlob, putManifest } from "./target.ts";
 import { PART_BYTES, sendBlob } from "./upload.ts";
 
@@ -16,7 +16,7 @@ export interface Push {
   claimed: ClaimedItem;
   held: HeldItem;
   opened: Opened;
-  pace: Pace;
+  byteRate: ByteRate;
   signal: AbortSignal;
   /** Bytes that were sent so far. */
   sent: number;
@@ -201,7 +201,7 @@ async function pushBlob(push: Push, digest: string): Promise<void> {
         upload: JSON.stringify({ digest, location }),
       }),
     async take(bytes: number, touch: () => void) {
-      await push.pace.take(bytes, touch, signal);
+      await push.byteRate.take(bytes, touch, signal);
       push.sent += bytes;
     },
     signal,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 /** Spreads bytes over time. */
-export interface Pace {
+export interface ByteRate {
   /** Waits until so many bytes may be sent. `touch` is called meanwhile. */
   take(bytes: number, touch: () => void, signal: AbortSignal): Promise<void>;
 }
@@ -9,8 +9,8 @@ export interface Pace {
 const LONGEST_WAIT_MS = 500;
 const MAX_KNOWN = 1_000;
 
-/** Returns the pace of each rule, by its uid and the bytes per second that it may send; 0 for no limit. */
-export function createPaces(): (uid: string, bytesPerSecond: number) => Pace {
+/** Returns the byte rate of each rule, by its uid and the bytes per second that it may send; 0 for no limit. */
+export function createByteRates(): (uid: string, bytesPerSecond: number) => ByteRate {
   const freeMs = new Map<string, number>();
   return (uid, bytesPerSecond) => ({
     async take(bytes, touch, signal) {
