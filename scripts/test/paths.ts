@@ -281,6 +281,7 @@ export const OWN_PROCESS = [
   "test/oci/blob-memory",
   "test/oci/blobs",
   "test/oci/upload",
+  "test/trust/tuf-roots",
   "scripts/bundle/",
   "scripts/test/unit",
 ];
