@@ -1,7 +1,7 @@
 // Background work: what wakes it, what does it, and how processes share it.
 export { whileHeld } from "./hold.ts";
 export { leaseOn } from "./lease.ts";
-export { queueOn } from "./queue.ts";
+export { type Queue, queueOn } from "./queue.ts";
 export { createTasks, type Tasks } from "./tasks.ts";
 export { createWakes, type Wakes } from "./wakes.ts";
 export { startWorker, type Worker } from "./worker.ts";

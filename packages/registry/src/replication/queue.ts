@@ -1,5 +1,5 @@
 import { ReplicationItemState } from "@moorage/api/messages";
-import { queueOn } from "@moorage/kernel/work";
+import { type Queue, queueOn } from "@moorage/kernel/work";
 
 const { PENDING, DONE, FAILED } = ReplicationItemState;
 
@@ -11,7 +11,7 @@ const FIRST_BACK_OFF_MS = 10_000;
 const LONGEST_BACK_OFF_MS = 3_600_000;
 
 /** The items as a queue. */
-export const ITEMS = queueOn({
+export const ITEMS: Queue<"replication_items", "replication" | "repository" | "tag"> = queueOn({
   table: "replication_items",
   key: ["replication", "repository", "tag"],
   holdMs: HOLD_MS,
