@@ -16,7 +16,7 @@ async function without(shell: string): Promise<string | undefined> {
 
 // What is typed before the tabulator, and the line after it. `\s`: a space stands at its end, where the next word goes.
 const LINES: readonly [typed: string, line: string][] = [
-  ["moorage rep", String.raw`moorage repos\s`],
+  ["moorage repo", String.raw`moorage repos\s`],
   ["moorage --context prod repos del", String.raw`moorage --context prod repos delete\s`],
   ["moorage repos get ac", "moorage repos get acme/"],
   ["moorage repos get acme/team/a", String.raw`moorage repos get acme/team/app\s`],
@@ -142,7 +142,7 @@ test("fish completes commands, flags, names with colons and spaces, and files", 
     return stdout.split("\n").filter((each) => each !== "");
   };
   for (const [line, expected] of [
-    ["moorage rep", ["repos\trepositories: the tags and manifests of one image name"]],
+    ["moorage repo", ["repos\trepositories: the tags and manifests of one image name"]],
     ["moorage --context prod repos del", ["delete\t…"]],
     ["moorage repos get ac", ["acme/"]],
     ["moorage tags get acme/team/app:1", ["acme/team/app:1.0\t…", "acme/team/app:1.1\t…"]],

@@ -22,12 +22,12 @@ async function offered(env: Record<string, string>, cwd: string, ...words: strin
 test("commands, flags and fixed values are offered, each with what it is", async (t) => {
   const { env, folder } = placeFor(t);
   for (const [words, expected] of [
-    [["rep"], ["repos"]],
+    [["repo"], ["repos"]],
     [["repos", "l"], ["list"]],
     // After flags that stand before the command, and by an alias.
     [["--context", "prod", "repos", "l"], ["list"]],
     [["--url=http://localhost", "--debug", "repo", "l"], ["list"]],
-    [["help", "rep"], ["repos"]],
+    [["help", "repo"], ["repos"]],
     [["help", "repos", "cre"], ["create"]],
     [["repos", "list", "--out"], ["--output"]],
     [
