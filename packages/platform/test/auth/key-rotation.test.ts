@@ -19,7 +19,7 @@ async function kidsOf(server: Server): Promise<string[]> {
 
 test("a signing key past its maximum age is replaced; the old key verifies its tokens until they expire, and is then removed", async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-rotation-"));
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 }));
   let aheadMs = 0;
   const clock = { nowMs: () => Date.now() + aheadMs };
   const settings = loadConfig({

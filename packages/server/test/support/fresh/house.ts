@@ -47,10 +47,6 @@ export async function startHouse(t: TestContext, { program, env = {} }: HouseOpt
   const count = ENGINE === "postgres" ? REPLICAS : 1;
   const folders = Array.from({ length: count }, () => mkdtempSync(join(tmpdir(), "moorage-fresh-")));
   const [first = "", ...others] = folders;
-  t.after(async () => {
-    await dropDatabase(first);
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-  });
   for (const shared of ["blobs", "uploads"]) {
     mkdirSync(join(first, shared));
     for (const folder of others) symlinkSync(join(first, shared), join(folder, shared));
@@ -81,6 +77,11 @@ export async function startHouse(t: TestContext, { program, env = {} }: HouseOpt
       : Array.from({ length: WORKERS }, (_, worker) => connections.filter((_, at) => at % WORKERS === worker));
   const uncached = await startUncached(envOf(first));
   t.after(() => uncached.close());
+  // Hooks run in the order of their registration: all that writes there has ended by then.
+  t.after(async () => {
+    await dropDatabase(first);
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  });
   const { organization, publicOrganization: open, identity } = readBootstrap(first);
   const mint = async (request: Partial<MintRequest>): Promise<string> => {
     const whole = { type: "access" as const, identity: "", audiences: [REGISTRY], ttlMs: 3_600_000, nowMs: Date.now() };
