@@ -113,3 +113,8 @@ function copy(from: ReflectMessage, into: ReflectMessage, field: DescField): voi
     into.clear(field);
   }
 }
+
+/** Whether an update names the field, in camelCase, or replaces all: then it is set, also to nothing. */
+export function isNamed(mask: FieldMask | undefined, field: string): boolean {
+  return mask?.paths.some((path) => [field, "*"].includes(camelCase(path.trim()))) ?? false;
+}

@@ -245,7 +245,7 @@ test("paths that leave the registry, or are no paths, are not found or rejected"
   assert.equal((await get("/npm/")).status, 404);
 });
 
-test("the readme of a package is that of its latest version, and of others it is not known", async () => {
+test("the readme of a package is that of its latest version, and says when it is not known", async () => {
   const name = "@acme/readme";
   const readme = async (uid: string): Promise<unknown> => platform.ok("GET", `/libraries/v2/artifacts/${uid}/readme`);
   const publish = async (version: string, fields: object, manifest: object = {}): Promise<void> => {

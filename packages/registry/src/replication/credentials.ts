@@ -1,6 +1,6 @@
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { Replication } from "@moorage/api/messages";
-import { camelCase } from "@moorage/kernel/aip/order";
+import { isNamed } from "@moorage/kernel/aip/masks";
 import type { Secrets } from "@moorage/kernel/lib/secrets";
 import type { Database, Row } from "@moorage/kernel/store";
 
@@ -15,9 +15,8 @@ export function keepsCredential(
   after: Pick<Replication, "destination" | "username" | "password">,
   mask: FieldMask | undefined,
 ): boolean {
-  const isNamed = mask?.paths.some((path) => ["password", "*"].includes(camelCase(path.trim()))) ?? false;
   const isSame = before.username === after.username && before.destination === after.destination;
-  return isSame && after.password === "" && !isNamed;
+  return isSame && after.password === "" && !isNamed(mask, "password");
 }
 
 /** Seals passwords again that are sealed with an older key. */

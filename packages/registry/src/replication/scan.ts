@@ -1,3 +1,4 @@
+import { ReplicationDeletions } from "@moorage/api/messages";
 import { compilePattern } from "@moorage/kernel/lib/patterns";
 import { parentOf } from "@moorage/kernel/lib/uid";
 import { type Database, type Row, select } from "@moorage/kernel/store";
@@ -17,7 +18,7 @@ const ATTACHED = /^sha(?:256|512)-[0-9a-f]{32,}/;
 export interface ScanOptions {
   /** All of them, not only those that moved lately. */
   isWhole: boolean;
-  /** Whether to look for what was attached to images since they were pushed. */
+  /** Whether to look for what was attached to images since they were pushed, and for tags that are gone. */
   withAttached: boolean;
 }
 
@@ -43,7 +44,7 @@ export async function scanRule(
       const repository = pathOf(row.repo, row.name);
       if (ATTACHED.test(row.tag) || !isWanted.repo(repository) || !isWanted.tag(row.tag)) continue;
       matched += 1;
-      moved.push({ repository, repo: row.repo, tag: row.tag, digest: row.digest });
+      if (row.known !== repository) moved.push({ repository, repo: row.repo, tag: row.tag, digest: row.digest });
     }
     for (let at = 0; at < moved.length; at += BATCH)
       await transactor.write(queueMoves, replicationCall(deps), {
@@ -53,7 +54,9 @@ export async function scanRule(
     isLast = rows.length < PAGE;
     after = rows.at(-1);
   }
-  const gone = await transactor.read(replicationCall(deps), (call) => goneTags(call.tx, rule.uid));
+  // What the destination keeps is only noted, for which there is time.
+  const looksForGone = withAttached || rule.deletions === ReplicationDeletions.FOLLOW;
+  const gone = looksForGone ? await transactor.read(replicationCall(deps), (call) => goneTags(call.tx, rule.uid)) : [];
   if (gone.length > 0) await transactor.write(queueGone, replicationCall(deps), { replication: rule.uid, gone });
   if (withAttached) await transactor.write(requeueAttached, replicationCall(deps), { replication: rule.uid });
   const problem = matched > 0 ? "" : isWhole ? NOTHING : rule.problem;
@@ -72,22 +75,31 @@ interface Found {
   name: string;
   tag: string;
   digest: string;
+  /** By which path of the repo its digest is an item already; null for none. */
+  known: string | null;
 }
+
+const ALL_TAGS = "from tags as t join repos as r on r.uid = t.parent where t.parent > ? and t.parent < ?";
+// By the index of each repo for when its tags moved: there may be far more tags than repos. The cross join has SQLite
+// begin with the repos.
+const MOVED_LATELY =
+  "from repos as r cross join tags as t where r.uid > ? and r.uid < ? and t.parent = r.uid and t.update_time >= ?";
 
 /** The tags below a rule's group that moved since then, a page of them. */
 async function tagsBelow(
   tx: Database,
-  { parent }: Row<"replications">,
+  { uid, parent }: Row<"replications">,
   sinceMs: number,
   after: Found | undefined,
 ): Promise<Found[]> {
   return await select<Found>(
     tx,
-    `select t.parent as repo, r.name as name, t.name as tag, t.digest as digest from tags as t
-       join repos as r on r.uid = t.parent
-     where t.parent > ? and t.parent < ? and (t.parent, t.name) > (?, ?) and t.update_time >= ?
+    `select t.parent as repo, r.name as name, t.name as tag, t.digest as digest,
+       (select max(i.repository) from replication_items as i
+         where i.replication = ? and i.repo = t.parent and i.tag = t.name and i.digest = t.digest) as known
+     ${sinceMs > 0 ? MOVED_LATELY : ALL_TAGS} and (t.parent, t.name) > (?, ?)
      order by t.parent, t.name limit ${PAGE}`,
-    [`${parent}/`, `${parent}0`, after?.repo ?? "", after?.tag ?? "", sinceMs],
+    [uid, `${parent}/`, `${parent}0`, ...(sinceMs > 0 ? [sinceMs] : []), after?.repo ?? "", after?.tag ?? ""],
   );
 }
 

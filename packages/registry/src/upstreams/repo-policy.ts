@@ -1,9 +1,10 @@
-import { create, fromJson, fromJsonString, type JsonValue, toJsonString } from "@bufbuild/protobuf";
+import { create, fromJsonString, toJsonString } from "@bufbuild/protobuf";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { type RegistryUpstream, TagPolicySchema, TagRetentionRuleSchema } from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
 import { type Database, type Row, select } from "@moorage/kernel/store";
 import { coversSince, pullCoverage, replacePolicies } from "../registry/index.ts";
+import { durationMs, durationOf } from "./durations.ts";
 
 /** What an upstream says of the repos that come from it, in its stored form. */
 type Policies = Pick<Row<"registry_upstreams">, "tag_policy" | "keep_unpulled">;
@@ -18,7 +19,7 @@ const DAY_S = 86_400n;
 export function repoPolicy({ tag_policy: own, keep_unpulled: keepUnpulled }: Policies): string | null {
   if (keepUnpulled === null) return own;
   const policy = own === null ? create(TagPolicySchema) : fromJsonString(TagPolicySchema, own);
-  const keepPulledFor = fromJson(DurationSchema, JSON.parse(keepUnpulled) as JsonValue);
+  const keepPulledFor = durationOf(keepUnpulled);
   policy.retention.push(create(TagRetentionRuleSchema, { keepPulledFor }));
   policy.historyRetention ??= create(DurationSchema, { seconds: DAY_S });
   return toJsonString(TagPolicySchema, policy);
@@ -67,8 +68,7 @@ export async function pulledCuts(db: Database, repos: readonly string[], nowMs: 
   const coverage = await pullCoverage(db);
   return new Map(
     found.map(({ repo, keep_unpulled: text }) => {
-      const { seconds } = fromJson(DurationSchema, JSON.parse(text) as JsonValue);
-      const cutMs = nowMs - Number(seconds) * 1_000;
+      const cutMs = nowMs - durationMs(text, 0);
       return [repo, coversSince(coverage, cutMs) ? cutMs : 0];
     }),
   );

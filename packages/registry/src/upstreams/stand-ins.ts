@@ -1,10 +1,9 @@
-import { fromJson, type JsonValue } from "@bufbuild/protobuf";
-import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import type { Database, Row } from "@moorage/kernel/store";
 import { select, statement } from "@moorage/kernel/store";
 import { wildcard } from "@moorage/kernel/lib/wildcard";
 import { standInAbove } from "../registry/index.ts";
 import { type RegistryRate, rateOf } from "./rate.ts";
+import { durationMs } from "./durations.ts";
 import { repoPolicy } from "./repo-policy.ts";
 import { nameAt, registryKey, registryOrigin, restOf } from "./registries.ts";
 
@@ -133,10 +132,4 @@ function isAllowed({ allowed, denied }: Row<"registry_upstreams">, name: string)
 function listOf(column: string): string[] {
   // The service writes a list of texts.
   return JSON.parse(column) as string[];
-}
-
-function durationMs(column: string | null, otherwise: number): number {
-  return column === null
-    ? otherwise
-    : Number(fromJson(DurationSchema, JSON.parse(column) as JsonValue).seconds) * 1_000;
 }

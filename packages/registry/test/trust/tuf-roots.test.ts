@@ -296,7 +296,7 @@ test("what would not be fetched or verified is rejected, with the reason", async
     await rejected({ keyless: { ...keyless, trustRoot: `${platform.organization}/0000000000000000` } }, "signers"),
     /there is no such trust root/,
   );
-  // A root of a group below is none of a group above.
+  // A group cannot use the trust root of a group below it.
   const { uid: group } = await platform.group(platform.organization);
   const below = await platform.ok("POST", `/registry/v2/trustRoots/${group}`, { name: "below", tuf });
   assert.match(

@@ -85,7 +85,7 @@ export function isOfImages({ platform, signature, findings }: TagFilters): boole
   return platform !== undefined || signature !== undefined || findings !== undefined;
 }
 
-/** The same filters for what of them is not known; undefined where that is no value of a filter. */
+/** A filter for the tags of which the answer is not known; undefined for filters that cannot ask for that. */
 export function ofUnknown(filters: TagFilters): TagFilters | undefined {
   const { signature, findings } = filters;
   if (findings !== undefined && findings !== UNKNOWN) return { findings: UNKNOWN };

@@ -1,6 +1,6 @@
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { Upstream } from "@moorage/api/messages";
-import { camelCase } from "@moorage/kernel/aip/order";
+import { isNamed } from "@moorage/kernel/aip/masks";
 import type { Secrets } from "@moorage/kernel/lib/secrets";
 import type { Database, Row } from "@moorage/kernel/store";
 
@@ -15,8 +15,12 @@ export function keepsCredential(
   after: Pick<Upstream, "url" | "username" | "password">,
   mask: FieldMask | undefined,
 ): boolean {
-  const isNamed = mask?.paths.some((path) => ["password", "*"].includes(camelCase(path.trim()))) ?? false;
-  return before.url === after.url && before.username === after.username && after.password === "" && !isNamed;
+  return (
+    before.url === after.url &&
+    before.username === after.username &&
+    after.password === "" &&
+    !isNamed(mask, "password")
+  );
 }
 
 /** Seals passwords again that are sealed with an older key. */

@@ -59,7 +59,7 @@ async function fetchRoot({ url, kept, folder, rules }: TufInput): Promise<TufFet
     fetcher: fetcherOf(folder, rules),
     config: {
       maxRootRotations: MAX_ROOTS,
-      // The role targets alone: names of others would become names of files, and their patterns are the mirror's.
+      // No delegated roles: their names would become names of files, and the mirror makes their patterns.
       maxDelegations: 0,
       rootMaxLength: MAX_BYTES,
       timestampMaxLength: MAX_TIMESTAMP_BYTES,

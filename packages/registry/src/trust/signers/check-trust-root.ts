@@ -3,8 +3,8 @@ import { isWithin, parentOf } from "@moorage/kernel/lib/uid";
 import type { Database } from "@moorage/kernel/store";
 
 /**
- * Throws INVALID_ARGUMENT when signers of the group cannot name the trust root: it is none of the group or of those
- * above. An empty one is that of the settings.
+ * Throws INVALID_ARGUMENT when signers of the group cannot name the trust root: it belongs neither to the group nor to
+ * one above it. An empty one is that of the settings.
  */
 export async function requireTrustRoot(tx: Database, group: string, trustRoot: string): Promise<void> {
   if (trustRoot === "") return;

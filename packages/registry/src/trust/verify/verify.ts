@@ -24,8 +24,8 @@ const MAX_REASON = 500;
 
 /**
  * Verifies the signatures in the layers of a manifest, each as one about the subject, against each signer. Whatever
- * goes wrong with one is its answer; the others are verified all the same. `roots`: the
- * trusted roots of Sigstore by which identities are verified.
+ * goes wrong with one is its answer; the others are verified all the same. `roots`: the trusted roots of Sigstore by
+ * which identities are verified.
  */
 export async function verifySigned(signed: Signed, roots: TrustedRoots = noRoot): Promise<VerifiedEntry[]> {
   const signers = signed.signers.map((signer) => ({

@@ -11,8 +11,7 @@ import {
   type UpdateScannerRequest,
   UpdateScannerRequestSchema,
 } from "@moorage/api/messages";
-import { applyMask } from "@moorage/kernel/aip/masks";
-import { camelCase } from "@moorage/kernel/aip/order";
+import { applyMask, isNamed } from "@moorage/kernel/aip/masks";
 import type { Config } from "@moorage/kernel/config";
 import type { Call, CallData } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
@@ -112,8 +111,7 @@ export function keepsCredential(
   after: Pick<Scanner, "url" | "authorization">,
   mask: FieldMask | undefined,
 ): boolean {
-  const isNamed = mask?.paths.some((path) => ["authorization", "*"].includes(camelCase(path.trim()))) ?? false;
-  return before.url === after.url && after.authorization === "" && !isNamed;
+  return before.url === after.url && after.authorization === "" && !isNamed(mask, "authorization");
 }
 
 /** Stores what an adapter said of itself, as proto3 JSON. */
