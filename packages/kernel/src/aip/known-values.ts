@@ -1,10 +1,9 @@
-import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
-import { getOption, hasOption } from "@bufbuild/protobuf";
-import type { DescMethod } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type DescMethod, hasOption, type Message } from "@bufbuild/protobuf";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 import { type Fields, getField, isOutputOnly, violate } from "../lib/protojson/fields.ts";
+import { optionOf } from "../lib/options.ts";
 import { enumRule } from "../lib/protojson/read-scalars.ts";
 import { durationRule, timestampRule } from "../lib/protojson/read-wellknown.ts";
 
@@ -27,7 +26,7 @@ export function requireKnownValues(method: DescMethod, message: Message): void {
   const plan = planOf(method.input);
   if (plan.length === 0) return;
   const bad: FieldViolation[] = [];
-  const body = hasOption(method, httpOption) ? getOption(method, httpOption).body : "*";
+  const body = hasOption(method, httpOption) ? optionOf(method, httpOption).body : "*";
   for (const { field, within } of plan) {
     // As in REST: what the body holds is named relative to it, and query parameters have their names in the .proto.
     if (field.name === body) visitFields(message as Fields, { field, within }, "", bad, "jsonName", true);

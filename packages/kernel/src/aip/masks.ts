@@ -5,7 +5,7 @@ import { FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { PRESENT } from "../lib/protojson/field-mask.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 import { camelCase } from "./order.ts";
-import { hasBehavior } from "./validate.ts";
+import { hasBehavior } from "../lib/protojson/fields.ts";
 
 const MAX_PATHS = 256;
 

@@ -1,4 +1,4 @@
-import { type DescMessage, type DescMethod, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import { type DescMessage, type DescMethod, hasOption, type Message } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import {
   AccountAssociationsService,
@@ -26,6 +26,7 @@ import {
 } from "@moorage/api/v1/iam";
 import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
+import { optionOf } from "../lib/options.ts";
 import { type Fields, fieldNamed, getField, isOutputOnly, violate } from "../lib/protojson/fields.ts";
 import { type Selection, selectionOf } from "../lib/protojson/field-mask.ts";
 
@@ -61,12 +62,12 @@ const MESSAGES: ReadonlySet<string> = new Set([TagPolicySchema.typeName]);
  * over on purpose; so is what an update's mask leaves out. Source: docs/contract.md, "JSON".
  */
 export function requireKnownFields(method: DescMethod, message: Message): void {
-  if (getOption(method, transaction) === Transaction.READ) return;
+  if (optionOf(method, transaction) === Transaction.READ) return;
   const isWhole = SERVICES.has(method.parent.typeName);
   if (!isWhole && !holdsGuarded(method.input)) return;
   const bad: FieldViolation[] = [];
   const request = message as Fields;
-  const body = hasOption(method, httpOption) ? getOption(method, httpOption).body : "*";
+  const body = hasOption(method, httpOption) ? optionOf(method, httpOption).body : "*";
   const mask = fieldNamed(method.input, "update_mask");
   const { paths = [] } = (mask && (getField(request, mask) as FieldMask | undefined)) ?? {};
   const selection = paths.length === 0 ? undefined : selectionOf(paths.map(snakeCase));

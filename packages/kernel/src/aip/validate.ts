@@ -9,14 +9,10 @@ import {
 } from "@bufbuild/protobuf";
 import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { type Rule, rule as ruleOption } from "@moorage/api/messages";
-import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
+import { FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { compilePattern } from "../lib/patterns.ts";
+import { hasBehavior } from "../lib/protojson/fields.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
-
-/** Whether a field has the behavior (REQUIRED, OUTPUT_ONLY, INPUT_ONLY, IMMUTABLE). Source: AIP-203. */
-export function hasBehavior(field: DescField, behavior: FieldBehavior): boolean {
-  return hasOption(field, behaviorOption) && getOption(field, behaviorOption).includes(behavior);
-}
 
 /**
  * Checks a message, with its nested messages, against its fields' options: REQUIRED and the rules. Returns every

@@ -1,6 +1,7 @@
-import { type DescField, type DescMessage, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import type { FieldViolation } from "../../errors.ts";
+import { optionOf } from "../options.ts";
 
 /** The runtime form of a generated message: an object with one property for each field, and one for each oneof. */
 export type Fields = Message & Record<string, unknown>;
@@ -45,8 +46,9 @@ export function isUpdatable(field: DescField): boolean {
   return !isOutputOnly(field) && !hasBehavior(field, FieldBehavior.IMMUTABLE);
 }
 
-function hasBehavior(field: DescField, behavior: FieldBehavior): boolean {
-  return hasOption(field, behaviorOption) && getOption(field, behaviorOption).includes(behavior);
+/** Whether a field has the behavior (REQUIRED, OUTPUT_ONLY, INPUT_ONLY, IMMUTABLE). Source: AIP-203. */
+export function hasBehavior(field: DescField, behavior: FieldBehavior): boolean {
+  return optionOf(field, behaviorOption).includes(behavior);
 }
 
 /** The field with that JSON name or proto name. */

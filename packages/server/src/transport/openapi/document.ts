@@ -6,6 +6,7 @@ import { isV1 } from "@moorage/kernel/core/api-version";
 import { camelCase } from "@moorage/kernel/aip/order";
 import { orderOf } from "@moorage/kernel/aip/list";
 import { DEFAULT_PAGE_SIZE } from "@moorage/kernel/aip/page-query";
+import { hasBehavior } from "@moorage/kernel/lib/protojson/fields";
 import { isWellKnown } from "@moorage/kernel/lib/protojson/write-wellknown";
 import type { Code } from "@moorage/kernel/errors";
 import { type Binding, bindingsOf } from "../rest/routes.ts";
@@ -13,7 +14,7 @@ import { bodyExample, maskExample } from "./examples.ts";
 import { ERROR_RESPONSES, ERROR_SCHEMAS, errorResponses, withHeadLimit } from "./errors.ts";
 import { REGISTRY_ERROR, registryPaths } from "./registry-paths.ts";
 import { STS_PATHS } from "./token-paths.ts";
-import { type Comments, createSchemas, hasBehavior, type Schema, type Schemas } from "./schemas.ts";
+import { type Comments, createSchemas, type Schema, type Schemas } from "./schemas.ts";
 
 const SECURITY: readonly Schema[] = [{ bearer: [] }];
 

@@ -1,7 +1,8 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { rule as ruleOption } from "@moorage/api/messages";
-import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
+import { FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { isV1 } from "@moorage/kernel/core/api-version";
+import { hasBehavior } from "@moorage/kernel/lib/protojson/fields";
 import { isWellKnown } from "@moorage/kernel/lib/protojson/write-wellknown";
 
 const INTEGER = "^-?(?:0|[1-9][0-9]{0,18})$";
@@ -135,10 +136,6 @@ export function isAlwaysPrinted(field: DescField): boolean {
   if (field.oneof !== undefined || hasBehavior(field, FieldBehavior.INPUT_ONLY)) return false;
   if (field.fieldKind === "list" || field.fieldKind === "map") return true;
   return field.message === undefined && !field.proto.proto3Optional;
-}
-
-export function hasBehavior(field: DescField, wanted: FieldBehavior): boolean {
-  return hasOption(field, behaviorOption) && getOption(field, behaviorOption).includes(wanted);
 }
 
 function behavior(field: DescField): Schema {
