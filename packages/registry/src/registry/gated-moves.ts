@@ -1,5 +1,6 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { failedPrecondition, type PreconditionViolation } from "@moorage/kernel/errors";
+import { type Database, statement } from "@moorage/kernel/store";
 import { emitGateDecision } from "./gate-events.ts";
 import { policyOf } from "./policies.ts";
 import type { TagPlace } from "./tag-moves.ts";
@@ -51,6 +52,16 @@ export interface MoveJudges {
 export interface ToJudge {
   digest: string;
   rules: GateRules;
+}
+
+const selectPolicy = statement<{ policy: string | null }>("select tag_policy as policy from repos where uid = ?", [
+  "text",
+]);
+
+/** Whether the repo's gate judges anything when tags come to point to it. */
+export async function gatesPromotions(tx: Database, repo: string): Promise<boolean> {
+  const [row] = await selectPolicy(tx, repo);
+  return row !== undefined && policyOf(row.policy).gate?.onPromote === true;
 }
 
 /** Which images the repo's gate judges when tags come to point to them, each once. */

@@ -19,7 +19,7 @@ export { imagePaths } from "./image-paths.ts";
 export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
 export { parseImageSource } from "./image-source.ts";
 export { imageFor } from "./images.ts";
-export { imagesToJudge, type PromotedTag, type ToJudge } from "./gated-moves.ts";
+export { gatesPromotions, imagesToJudge, type PromotedTag, type ToJudge } from "./gated-moves.ts";
 export { importedEnds } from "./import-moves.ts";
 export { promotedMoves, rolledBackMoves } from "./promotions.ts";
 export { historyRetentionMs, MAX_TAG_STEPS, policyOf, policyViolations } from "./policies.ts";

@@ -10,6 +10,7 @@ import type { Transactor } from "@moorage/kernel/core/transactor";
 import { MoorageError } from "@moorage/kernel/errors";
 import {
   findTag,
+  gatesPromotions,
   imagesToJudge,
   importedEnds,
   promotedMoves,
@@ -29,8 +30,11 @@ export function gateAhead(transactor: Pick<Transactor, "read">): Map<string, Rea
     return async (data, message) =>
       await transactor.read(data, async (call) => {
         const request = message as R;
+        const repo = repoOf(request);
+        // Most repos have no gate: only their policy is read.
+        if (!(await gatesPromotions(call.tx, repo))) return {};
         try {
-          return await readAhead(call, repoOf(request), imagesToJudge(await movesOf(call, request)));
+          return await readAhead(call, repo, imagesToJudge(await movesOf(call, request)));
         } catch (error) {
           // The transaction says what is wrong with the call.
           if (error instanceof MoorageError) return {};

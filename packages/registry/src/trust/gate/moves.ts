@@ -1,6 +1,7 @@
 import { SignatureAction } from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
 import type { PreconditionViolation } from "@moorage/kernel/errors";
+import { statement } from "@moorage/kernel/store";
 import { readEvidence } from "../judging/evidence.ts";
 import { policiesOf } from "../judging/in-force.ts";
 import { enforced, holdingPolicies, judge } from "../judging/judge.ts";
@@ -50,12 +51,9 @@ export async function judgeSignedMoves(
   return violations;
 }
 
+const selectAnyPolicy = statement("select 1 from signature_policy_changes where parent = ''");
+
 /** Whether the installation has ever had a policy: most have none, which is known by one row. */
 async function hasPolicies({ tx }: Call): Promise<boolean> {
-  const row = await tx
-    .selectFrom("signature_policy_changes")
-    .select("value")
-    .where("parent", "=", "")
-    .executeTakeFirst();
-  return row !== undefined;
+  return (await selectAnyPolicy(tx)).length > 0;
 }
