@@ -29,8 +29,8 @@ export interface CredentialUse {
   callData: CallData;
   /** The names of the organizations whose repositories are wanted. */
   organizations: string[];
-  /** The WWW-Authenticate header of a rejection. */
-  authenticate: string;
+  /** Makes the WWW-Authenticate header of a rejection, which most calls do without. */
+  authenticate: () => string;
 }
 
 const MAX_LENGTH = 20_000;
@@ -79,7 +79,7 @@ export async function callerOf(
   } catch (error) {
     const isRejected =
       error instanceof MoorageError && (error.code === Code.Unauthenticated || error.code === Code.PermissionDenied);
-    throw isRejected ? badCredential(authenticate, error) : error;
+    throw isRejected ? badCredential(authenticate(), error) : error;
   }
 }
 

@@ -285,8 +285,8 @@ export async function authenticate(
     try {
       if (credential === "bearer")
         return (exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs));
-      const rejected = challenge(exchange, scope, "invalid_token");
-      if (credential === "malformed") throw badCredential(rejected);
+      const rejected = (): string => challenge(exchange, scope, "invalid_token");
+      if (credential === "malformed") throw badCredential(rejected());
       return (exchange.caller = await callerOf(deps.credentials, credential, {
         organizations: exchange.name === "" ? [] : organizationsOf([exchange.name]),
         authenticate: rejected,

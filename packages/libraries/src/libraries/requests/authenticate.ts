@@ -58,7 +58,7 @@ async function callerWith(exchange: LibraryExchange, credential: Credential, org
   if (verified !== undefined) return verified;
   const caller = await callerOf(deps.credentials, credential, {
     organizations: organization === "" ? [] : [organization],
-    authenticate: challengeOf(exchange),
+    authenticate: () => challengeOf(exchange),
     callData,
   }).catch((error: unknown) => {
     const isRejected = error instanceof MoorageError && error.code === Code.Unauthenticated;

@@ -75,7 +75,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
     credential
       ? callerOf(deps.credentials, credential, {
           organizations,
-          authenticate: basicChallenge(exchange),
+          authenticate: () => basicChallenge(exchange),
           callData,
         }).catch((error: unknown) => unlessAnonymous(exchange, error))
       : ANONYMOUS,
