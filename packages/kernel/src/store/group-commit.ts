@@ -140,17 +140,25 @@ async function runInSavepoint(db: Database, raw: DatabaseSync, work: Work): Prom
 const SQLITE_BUSY = 5;
 const LONGEST_WAIT_MS = 30_000;
 const POLITE_MS = 1_000;
+const LONGEST_SLEEP_MS = 10;
 const contended = new WeakMap<DatabaseSync, number>();
+const nothing = new Int32Array(new SharedArrayBuffer(4));
+
+/** Blocks the thread for so many milliseconds, which may be a part of one: timers know whole ones alone. */
+function sleep(ms: number): void {
+  Atomics.wait(nothing, 0, 0, ms);
+}
 
 /**
  * Takes the write lock of the file, which the writer threads of other processes need as well. SQLite's own waiting
  * sleeps for longer and longer intervals, up to a tenth of a second: a process that has just released the lock and
  * needs it again would always get it first. So every process asks often, and one that recently met contention lets the
- * others go first.
+ * others go first. Most commits take less than a timer's shortest wait, so the thread sleeps for the first few
+ * milliseconds: without the lock it has nothing else to do but to receive what waits for it as well.
  */
 async function begin(raw: DatabaseSync): Promise<void> {
   const startedMs = performance.now();
-  if (startedMs - (contended.get(raw) ?? -Infinity) < POLITE_MS) await wait(Math.random() * 2);
+  if (startedMs - (contended.get(raw) ?? -Infinity) < POLITE_MS) sleep(Math.random() * 0.4);
   for (;;) {
     try {
       raw.exec("begin immediate");
@@ -166,7 +174,8 @@ async function begin(raw: DatabaseSync): Promise<void> {
       }
       contended.set(raw, nowMs);
     }
-    await wait(0.5 + Math.random() * 2);
+    if (performance.now() - startedMs < LONGEST_SLEEP_MS) sleep(0.05 + Math.random() * 0.1);
+    else await wait(0.5 + Math.random() * 2);
   }
 }
 
