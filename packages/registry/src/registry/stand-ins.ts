@@ -1,6 +1,6 @@
-import { failedPrecondition } from "@moorage/kernel/errors";
+import type { PreconditionViolation } from "@moorage/kernel/errors";
 import { ancestorsOf } from "@moorage/kernel/lib/uid";
-import { type Database, type Row, select, statement } from "@moorage/kernel/store";
+import { type Database, type Row, select } from "@moorage/kernel/store";
 
 /** The upstream of the innermost group, among these at and above the uid of a group or repo, that stands for one. */
 export async function standInAbove(tx: Database, uid: string): Promise<Row<"registry_upstreams"> | undefined> {
@@ -13,14 +13,11 @@ export async function standInAbove(tx: Database, uid: string): Promise<Row<"regi
   return row;
 }
 
-const selectOrigin = statement("select 1 from upstream_repos where repo = ?", ["text"]);
-
-/** Throws FAILED_PRECONDITION for a repo whose tags are those of the registry that a group stands for. */
-export async function requireNoOrigin(tx: Database, repo: string): Promise<void> {
-  if ((await selectOrigin(tx, repo)).length === 0) return;
-  throw failedPrecondition({
+/** The violation of moving tags of a repo whose tags are those of the registry that a group stands for. */
+export function standsForRegistry(repo: string): PreconditionViolation {
+  return {
     type: "STANDS_FOR_REGISTRY",
     subject: repo,
     description: "the tags of the repo are those of the registry that a group stands for",
-  });
+  };
 }

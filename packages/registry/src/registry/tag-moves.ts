@@ -8,7 +8,7 @@ import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
 import { immutableTag, policyOf, protectedTag } from "./policies.ts";
 import { BY_SYSTEM, type DeleteReason, emitTag, type MoveReason } from "./tag-events.ts";
 import { requireCount } from "./quotas/counts.ts";
-import { requireNoOrigin } from "./stand-ins.ts";
+import { standsForRegistry } from "./stand-ins.ts";
 import { emitVersionMoved, isVersionTag } from "./version-moves.ts";
 
 export interface TagMove {
@@ -33,7 +33,14 @@ export interface TagPlace {
   tag: TagBefore;
   /** The time of the last record of the tag's history; null without one. */
   lastTime: number | null;
+  /** Whether the repo's tags are those of a registry that a group stands for. */
+  hasOrigin: boolean;
+  /** Whether the installation has ever had a policy of signatures. */
+  hasSignaturePolicies: boolean;
 }
+
+/** What of it pushes and copies need: they are denied or judged before, by what else there is. */
+type PushedPlace = Pick<TagPlace, "policy" | "tag" | "lastTime"> & Partial<TagPlace>;
 
 export interface MovedTag {
   uid: string;
@@ -49,12 +56,15 @@ export interface MovedTag {
 }
 
 type PlaceRow = { policy: string | null; last_time: number | null } & (NonNullable<TagBefore> | { uid: null });
-const selectPlace = statement<PlaceRow>(
-  `select r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles,
-      (select time from tag_history where repo = ? and tag = ? order by time desc limit 1) as last_time
-    from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?`,
+const COLUMNS = `r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles,
+  (select time from tag_history where repo = ? and tag = ? order by time desc limit 1) as last_time`;
+const OF_TAG = "from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?";
+const selectPlace = statement<PlaceRow & { origin: 1 | null; signing: 1 | null }>(
+  `select ${COLUMNS}, (select 1 from upstream_repos as u where u.repo = r.uid) as origin,
+    (select 1 from signature_policy_changes as s where s.parent = '') as signing ${OF_TAG}`,
   ["text", "text", "text", "text"],
 );
+const selectPushedPlace = statement<PlaceRow>(`select ${COLUMNS} ${OF_TAG}`, ["text", "text", "text", "text"]);
 const SLICE = 1000;
 const MAX_NAMED = 10;
 const selectNames = statement<{ name: string }>(
@@ -85,20 +95,16 @@ const insertRecord = statement(
  * FAILED_PRECONDITION (TAG_IMMUTABLE) if the repo's policy fixes the tag to another digest, or where its tags are those
  * of another registry. Source: docs/contract.md, "Tag history".
  */
-export async function moveTag(
-  call: Call,
-  move: TagMove,
-  found: TagPlace | Promise<TagPlace> = findTag(call, move.repo, move.name),
-): Promise<MovedTag> {
+export async function moveTag(call: Call, move: TagMove, found?: TagPlace): Promise<MovedTag> {
   const { repo, name, digest } = move;
-  const place = await found;
+  const isPushed = move.reason === "push" || move.reason === "mirror";
+  const place: PushedPlace = found ?? (await (isPushed ? findPushedTag : findTag)(call, repo, name));
   const before = place.tag;
   await requireMovable(call, move, place);
   const deprecated = move.deprecated ?? before?.deprecated === 1;
   const bundles = move.bundles === undefined ? (before?.bundles ?? "[]") : JSON.stringify(move.bundles);
   const moved = before?.digest !== digest;
-  // Pushes are denied before, and copies are what moves them.
-  if (moved && move.reason !== "push" && move.reason !== "mirror") await requireNoOrigin(call.tx, repo);
+  if (moved && !isPushed && place.hasOrigin === true) throw failedPrecondition(standsForRegistry(repo));
   const versionDigest =
     moved && isVersionTag(name) ? (before?.digest ?? (await lastDigest(call, repo, name))) : undefined;
   const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason, place) : before.update_time;
@@ -148,14 +154,24 @@ export async function moveTag(
 
 /** The tag of that name as it is now, and the repo's policy. Throws NOT_FOUND when the repo does not exist. */
 export async function findTag(call: Call, repo: string, name: string): Promise<TagPlace> {
-  const place = await readPlace(call, repo, name);
+  const [row] = await selectPlace(call.tx, repo, name, name, repo);
+  if (row === undefined) throw notFound(RepoSchema.typeName, repo);
+  return { ...placeOf(row), hasOrigin: row.origin !== null, hasSignaturePolicies: row.signing !== null };
+}
+
+async function findPushedTag(call: Call, repo: string, name: string): Promise<PushedPlace> {
+  const place = await readPushedPlace(call, repo, name);
   if (place === undefined) throw notFound(RepoSchema.typeName, repo);
   return place;
 }
 
-async function readPlace(call: Call, repo: string, name: string): Promise<TagPlace | undefined> {
-  const [row] = await selectPlace(call.tx, repo, name, name, repo);
-  return row && { policy: row.policy, tag: row.uid === null ? undefined : row, lastTime: row.last_time };
+async function readPushedPlace(call: Call, repo: string, name: string): Promise<PushedPlace | undefined> {
+  const [row] = await selectPushedPlace(call.tx, repo, name, name, repo);
+  return row && placeOf(row);
+}
+
+function placeOf(row: PlaceRow): PushedPlace {
+  return { policy: row.policy, tag: row.uid === null ? undefined : row, lastTime: row.last_time };
 }
 
 /**
@@ -165,7 +181,7 @@ async function readPlace(call: Call, repo: string, name: string): Promise<TagPla
 export async function requireMovable(
   call: Call,
   { repo, name, digest }: Pick<TagMove, "repo" | "name" | "digest">,
-  place: TagPlace,
+  place: PushedPlace,
 ): Promise<void> {
   if (isReservedTag(name)) throw invalidArgument({ field: "name", description: RESERVED_TAG });
   if (place.tag?.digest === digest) return;
@@ -186,7 +202,7 @@ export async function fixedDigest(
   call: Call,
   repo: string,
   name: string,
-  { policy, tag }: TagPlace,
+  { policy, tag }: PushedPlace,
 ): Promise<string | undefined> {
   if (!policyOf(policy).isImmutable(name)) return undefined;
   return tag?.digest ?? (await lastDigest(call, repo, name));
@@ -216,7 +232,7 @@ export async function deleteTags(
 ): Promise<number> {
   let count = 0;
   for (const name of names) {
-    const place = await readPlace(call, repo, name);
+    const place = await readPushedPlace(call, repo, name);
     if (place?.tag === undefined) continue;
     requireUnprotected(place.policy, name);
     const { uid, digest, deprecated, bundles } = place.tag;
@@ -273,7 +289,7 @@ async function record(
   tag: string,
   digest: string,
   reason: MoveReason,
-  { lastTime }: TagPlace,
+  { lastTime }: PushedPlace,
 ): Promise<number> {
   const time = lastTime === null ? call.nowMs : Math.max(call.nowMs, lastTime + 1);
   await insertRecord(call.tx, repo, tag, time, digest, call.caller.identity, reason);
