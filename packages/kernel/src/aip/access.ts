@@ -1,14 +1,15 @@
-import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { access, Capability, CapabilitySchema } from "@moorage/api/messages";
 import type { Call } from "../core/call.ts";
 import { permissionDenied } from "../errors.ts";
+import { optionOf } from "../lib/options.ts";
 
 /**
  * The capabilities that a method needs, all of them, as its access option names them. Reading options is slow: call
  * this once per method and store the result. Throws if the method names no capability.
  */
 export function neededFor(method: DescMethod): readonly Capability[] {
-  const { capabilities } = getOption(method, access);
+  const { capabilities } = optionOf(method, access);
   if (capabilities.length === 0) throw new Error(`the access rule of ${method.toString()} names no capability`);
   return capabilities;
 }
@@ -18,7 +19,7 @@ export function neededFor(method: DescMethod): readonly Capability[] {
  * `.proto`. Read once per method, as `neededFor`.
  */
 export function fieldCapabilities(method: DescMethod): ReadonlyMap<string, Capability> {
-  const { fields } = getOption(method, access);
+  const { fields } = optionOf(method, access);
   return new Map(fields.flatMap((each) => each.fields.map((field) => [field, each.capability] as const)));
 }
 

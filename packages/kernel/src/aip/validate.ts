@@ -1,18 +1,11 @@
-import {
-  create,
-  type DescField,
-  type DescMessage,
-  getOption,
-  hasOption,
-  type Message,
-  ScalarType,
-} from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, hasOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { type Rule, rule as ruleOption } from "@moorage/api/messages";
 import { FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { compilePattern } from "../lib/patterns.ts";
 import { hasBehavior } from "../lib/protojson/fields.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
+import { optionOf } from "../lib/options.ts";
 
 /**
  * Checks a message, with its nested messages, against its fields' options: REQUIRED and the rules. Returns every
@@ -78,7 +71,7 @@ function planOf(desc: DescMessage): Checked[] {
     .map((field) => ({
       field,
       required: hasBehavior(field, FieldBehavior.REQUIRED),
-      rule: hasOption(field, ruleOption) ? getOption(field, ruleOption) : undefined,
+      rule: hasOption(field, ruleOption) ? optionOf(field, ruleOption) : undefined,
     }));
   plans.set(desc, plan);
   return plan;

@@ -1,5 +1,6 @@
-import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
+import { type DescMethod, hasOption } from "@bufbuild/protobuf";
 import { effect as effectOption, Effect_Change, transaction, Transaction } from "@moorage/api/messages";
+import { optionOf } from "../lib/options.ts";
 
 /** What a call of a method may do to what is there. */
 export interface MethodEffect {
@@ -19,8 +20,8 @@ export interface MethodEffect {
  * other without one: whether it changes something would be a guess.
  */
 export function effectOf(method: DescMethod): MethodEffect {
-  const reads = getOption(method, transaction) === Transaction.READ;
-  const { change, idempotent, openWorld, title } = getOption(method, effectOption);
+  const reads = optionOf(method, transaction) === Transaction.READ;
+  const { change, idempotent, openWorld, title } = optionOf(method, effectOption);
   const isStated = hasOption(method, effectOption) && change !== Effect_Change.UNSPECIFIED;
   if (!isStated && !reads) throw new Error(`${method.toString()} does not say what it changes, by the option effect`);
   if (isStated && reads && change !== Effect_Change.NONE)

@@ -1,4 +1,4 @@
-import { type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import {
   event as eventOption,
@@ -6,6 +6,7 @@ import {
   file_moorage_events_v2_event_bodies as bodiesFile,
   ResourceDeletedSchema,
 } from "@moorage/api/messages";
+import { optionOf } from "@moorage/kernel/lib/options";
 
 /** A type of events, as the `.proto` files declare it. */
 export interface EventType {
@@ -35,10 +36,10 @@ export const TAG_MOVES: readonly string[] = [
 export function eventTypes(methods: Iterable<DescMethod>): Map<string, EventType> {
   const found = new Map<string, EventType>();
   for (const body of bodiesFile.messages) {
-    for (const type of getOption(body, typesOption)) found.set(type, { type, body, methods: [], hasOwnBody: true });
+    for (const type of optionOf(body, typesOption)) found.set(type, { type, body, methods: [], hasOwnBody: true });
   }
   for (const method of methods) {
-    const type = getOption(method, eventOption);
+    const type = optionOf(method, eventOption);
     if (type === "") continue;
     const body = method.output.typeName === EmptySchema.typeName ? ResourceDeletedSchema : method.output;
     const known: EventType = found.get(type) ?? { type, body, methods: [], hasOwnBody: false };

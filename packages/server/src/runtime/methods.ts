@@ -7,7 +7,7 @@ import type {
   Message,
   MessageShape,
 } from "@bufbuild/protobuf";
-import { create, getOption, isMessage } from "@bufbuild/protobuf";
+import { create, isMessage } from "@bufbuild/protobuf";
 import {
   type Access,
   AccessService,
@@ -26,6 +26,7 @@ import { accessOf } from "@moorage/platform/auth";
 import { keyOfCreateTag } from "@moorage/registry/registry";
 import { AREAS } from "../areas.ts";
 import { accessService } from "./access/service.ts";
+import { optionOf } from "@moorage/kernel/lib/options";
 
 interface Ruled {
   access: Access;
@@ -113,7 +114,7 @@ function methods<S extends DescService>(service: S, implementation: Service<S>):
   return service.methods.map((desc): [string, Method] => {
     const answer = functions[desc.localName];
     if (answer === undefined) throw new Error(`${desc.toString()} is not served`);
-    const ruled = { access: accessOf(desc), transaction: getOption(desc, transaction) };
+    const ruled = { access: accessOf(desc), transaction: optionOf(desc, transaction) };
     if (isUnary(desc))
       return [nameOf(desc), { kind: "unary", desc, ...ruled, run: running(desc, answer), keyOf: KEYS.get(desc) }];
     if (isServerStreaming(desc)) return [nameOf(desc), { kind: "stream", desc, ...ruled, open: opening(desc, answer) }];

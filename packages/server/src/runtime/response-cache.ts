@@ -1,4 +1,4 @@
-import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import {
   AdvisoryExportsService,
   BlocksService,
@@ -26,6 +26,7 @@ import {
   type ResponseCacheOptions,
 } from "@moorage/kernel/core/response-cache";
 import type { Database } from "@moorage/kernel/store";
+import { optionOf } from "@moorage/kernel/lib/options";
 
 /** An answer of a method, ready to be sent. `etag` is its entity tag, in protocols that have one. */
 export interface Answered {
@@ -76,7 +77,7 @@ export function createMethodCache(
 export function isCacheable(method: DescMethod): boolean {
   const { parent } = method;
   return (
-    getOption(method, transaction) === Transaction.READ &&
+    optionOf(method, transaction) === Transaction.READ &&
     !isV1(parent) &&
     parent.file.proto.package !== EVENTS &&
     !OTHERS.has(parent) &&

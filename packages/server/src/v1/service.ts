@@ -3,7 +3,6 @@ import {
   type DescMessage,
   type DescMethodUnary,
   type DescService,
-  getOption,
   type Message,
   type MessageInitShape,
   type MessageShape,
@@ -19,6 +18,7 @@ import type { Awaitable } from "@moorage/kernel/lib/awaitable";
 import { type Method, nameOf } from "../runtime/methods.ts";
 import type { Mapping } from "./mapping.ts";
 import { type V2, v2Of } from "./v2.ts";
+import { optionOf } from "@moorage/kernel/lib/options";
 
 /** A service of v1, each method made of methods of v2, or reading what v2 has no method for. */
 export type Translation<S extends DescService> = {
@@ -40,7 +40,7 @@ export function reading<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   read: Reading<I, O>["read"],
 ): Reading<I, O> {
-  if (getOption(method, transaction) !== Transaction.READ) throw new Error(`${method.toString()} does not only read`);
+  if (optionOf(method, transaction) !== Transaction.READ) throw new Error(`${method.toString()} does not only read`);
   return { [READING]: method, read };
 }
 
@@ -62,7 +62,7 @@ export function translated<S extends DescService>(
   return service.methods.map((desc): [string, Method] => {
     const answer = (functions as Record<string, Answer | AnyReading>)[desc.localName];
     if (!isUnary(desc) || answer === undefined) throw new Error(`${desc.toString()} is not served`);
-    const ruled = { desc, access: accessOf(desc), transaction: getOption(desc, transaction) };
+    const ruled = { desc, access: accessOf(desc), transaction: optionOf(desc, transaction) };
     const named = async (work: () => Awaitable<Record<string, unknown> | Streamed>): Promise<Message | Streamed> => {
       try {
         const answered = await work();

@@ -1,12 +1,4 @@
-import {
-  create,
-  type DescField,
-  type DescMessage,
-  type DescMethod,
-  getOption,
-  hasOption,
-  type Message,
-} from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, type DescMethod, hasOption, type Message } from "@bufbuild/protobuf";
 import {
   type Access,
   access as accessOption,
@@ -49,6 +41,7 @@ import { isUid, parentOf } from "@moorage/kernel/lib/uid";
 import type { ResourceTable } from "@moorage/kernel/store";
 import { findSession } from "../sign-in/sessions.ts";
 import { mayOnSignInsOf } from "../sign-ins-of.ts";
+import { optionOf } from "@moorage/kernel/lib/options";
 
 const TABLES: Readonly<Record<string, ResourceTable>> = {
   [GroupSchema.typeName]: "groups",
@@ -85,7 +78,7 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
 /** The access rule of a method. Throws for a method without one: it must not be served. */
 export function accessOf(method: DescMethod): Access {
   if (!hasOption(method, accessOption)) throw new Error(`${method.toString()} has no access rule`);
-  const rule = getOption(method, accessOption);
+  const rule = optionOf(method, accessOption);
   if (rule.scope !== "" && !Object.hasOwn(TABLES, rule.resource))
     throw new Error(`the access rule of ${method.toString()} names no known resource`);
   return rule;

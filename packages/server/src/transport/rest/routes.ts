@@ -1,8 +1,9 @@
-import { type DescMethodUnary, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
+import { type DescMethodUnary, type DescService, hasOption } from "@bufbuild/protobuf";
 import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 import type { HttpRule } from "@moorage/api/gen/google/api/http_pb";
 import { isUnary } from "@moorage/kernel/core/method-kinds";
 import { bySpecificity, matchTemplate, parseTemplate, type Template } from "./path-template.ts";
+import { optionOf } from "@moorage/kernel/lib/options";
 
 /** An HTTP verb and path by which a method can be called. */
 export interface Binding {
@@ -42,7 +43,7 @@ export function bindingsOf(services: readonly DescService[]): Binding[] {
   const bindings: Binding[] = [];
   for (const method of services.flatMap((service) => service.methods)) {
     if (!hasOption(method, httpOption)) continue;
-    const rule = getOption(method, httpOption);
+    const rule = optionOf(method, httpOption);
     if (!isUnary(method)) throw new Error(`a stream cannot have an HTTP rule ${method.toString()}`);
     for (const each of [rule, ...rule.additionalBindings])
       bindings.push({ method, ...patternOf(each), body: each.body });
