@@ -108,7 +108,7 @@ function valueOf(field: DescField, form: Form, cell: unknown): unknown {
 }
 
 function cellOf(field: DescField, form: Form, value: unknown): unknown {
-  if (form === "plain") return value;
+  if (form === "plain") return value ?? null;
   if (form === "flag") return value === true ? 1 : 0;
   if (form === "texts" || form === "map") return JSON.stringify(value);
   if (value === undefined) return null;

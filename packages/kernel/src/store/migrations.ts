@@ -939,6 +939,15 @@ export const MIGRATIONS: Migration[] = [
       `create index replication_items_repo on replication_items (repo, tag)`,
     ],
   },
+  {
+    version: 81,
+    name: "thresholds of trust roots",
+    statements: [
+      `alter table trust_roots add column log_threshold INT8`,
+      `alter table trust_roots add column sct_threshold INT8`,
+      `alter table trust_roots add column timestamp_threshold INT8`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -44,6 +44,9 @@ declare module "@moorage/kernel/store/tables" {
       name: string;
       trusted_root: string;
       tuf: string | null;
+      log_threshold: number | null;
+      sct_threshold: number | null;
+      timestamp_threshold: number | null;
       state: number;
       message: string;
       refresh_time: number | null;

@@ -30,6 +30,16 @@ export interface BundleOptions {
   isLate?: boolean;
   /** The key that the entry of the log names, in place of the certificate. */
   loggedKey?: string;
+  /** In which logs it stands, by their numbers: an entry each. The first one alone by default. */
+  logs?: readonly number[];
+  /** Of which time-stamping authorities it has a stamp, by their numbers. */
+  stamps?: readonly number[];
+}
+
+/** How many logs and time-stamping authorities there are; one of each by default. */
+export interface SigstoreParts {
+  logs?: number;
+  authorities?: number;
 }
 
 export type Sigstore = Awaited<ReturnType<typeof openSigstore>>;
@@ -39,7 +49,7 @@ const AHEAD_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /** A new one, whose certificates are valid for ten minutes from soon on. */
-export async function openSigstore() {
+export async function openSigstore({ logs: logCount = 1, authorities: authorityCount = 1 }: SigstoreParts = {}) {
   // A whole second: @sigstore/core reads no time whose fraction has one digit or two.
   const clock = new Date(Math.trunc(Date.now() / 1_000) * 1_000 + AHEAD_MS);
   const pair = (): { privateKey: KeyObject; publicKey: KeyObject } =>
@@ -49,9 +59,19 @@ export async function openSigstore() {
   const caPair = generateKeyPairSync("ec", { namedCurve: "P-384" });
   const ca = await initializeCA(caPair, ct, clock);
   const earlierCa = await initializeCA(caPair, ct, new Date(clock.getTime() - HOUR_MS));
-  const logPair = pair();
-  const log = await initializeTLog(REKOR, logPair, clock);
-  const tsa = await initializeTSA(generateKeyPairSync("ec", { namedCurve: "P-384" }), clock);
+  const logPairs = Array.from({ length: logCount }, pair);
+  const logs = await Promise.all(logPairs.map((each) => initializeTLog(REKOR, each, clock)));
+  // Each a second later than the one before: their certificates have the same serial number, and equal stamps are one.
+  const authorities = await Promise.all(
+    Array.from({ length: authorityCount }, (_, n) =>
+      initializeTSA(generateKeyPairSync("ec", { namedCurve: "P-384" }), new Date(clock.getTime() + n * 1_000)),
+    ),
+  );
+  const at = <T>(all: readonly T[], index: number): T => {
+    const found = all[index];
+    if (found === undefined) throw new Error(`there is no number ${index}`);
+    return found;
+  };
   const der = ({ publicKey }: { publicKey: KeyObject }): Buffer => publicKey.export({ type: "spki", format: "der" });
   const logOf = (key: Buffer): object => ({
     baseUrl: REKOR,
@@ -76,10 +96,10 @@ export async function openSigstore() {
       TrustedRoot.toJSON(
         TrustedRoot.fromJSON({
           mediaType: "application/vnd.dev.sigstore.trustedroot+json;version=0.1",
-          tlogs: [logOf(der(logPair))],
+          tlogs: logPairs.map((each) => logOf(der(each))),
           certificateAuthorities: [authority(ca.rootCertificate)],
           ctlogs: [logOf(der(ctPair))],
-          timestampAuthorities: [authority(tsa.intCertificate, tsa.rootCertificate)],
+          timestampAuthorities: authorities.map((each) => authority(each.intCertificate, each.rootCertificate)),
         }),
       ),
     );
@@ -111,7 +131,7 @@ export async function openSigstore() {
 
   /** An entry of the log for a signature of bytes with this hash. */
   async function logged(digest: Buffer, signature: Buffer, maker: string): Promise<LogAnswer> {
-    const answers = await log.log({
+    const answers = await at(logs, 0).log({
       kind: "hashedrekord",
       apiVersion: "0.0.1",
       spec: {
@@ -125,25 +145,32 @@ export async function openSigstore() {
     return Object.values(answers as unknown as Record<string, LogAnswer>)[0] as LogAnswer;
   }
 
-  async function stamp(signature: Buffer): Promise<string> {
+  async function stamp(signature: Buffer, by: number): Promise<string> {
     const artifactHash = createHash("sha256").update(signature).digest();
-    const made = await tsa.timestamp({ artifactHash, hashAlgorithmOID: SHA256, nonce: 1, policyOID: "1.2.3.4" });
+    const made = await at(authorities, by).timestamp({
+      artifactHash,
+      hashAlgorithmOID: SHA256,
+      nonce: 1,
+      policyOID: "1.2.3.4",
+    });
     return Buffer.from(bytesOf(made)).toString("base64");
   }
 
   /** A statement that the job has signed, as a bundle of Sigstore. */
   async function bundle(job: Job, payload: string, options: BundleOptions = {}): Promise<string> {
     const { withLog = true, withPromise = true, withTimestamp = false, loggedKey, isLate = false } = options;
+    const { logs: inLogs = withLog ? [0] : [], stamps = withTimestamp ? [0] : [] } = options;
     const { key, certificate } = await certify(job, isLate ? earlierCa : ca);
     const size = (text: string): number => Buffer.byteLength(text);
     const message = Buffer.from(`DSSEv1 ${size(IN_TOTO)} ${IN_TOTO} ${size(payload)} ${payload}`);
     const signature = sign("sha256", message, key);
-    const body = {
+    // Entries of one log differ in the hash of the envelope, which nobody verifies.
+    const bodyOf = (n: number) => ({
       kind: "dsse",
       apiVersion: "0.0.1",
       spec: {
         payloadHash: { algorithm: "sha256", value: createHash("sha256").update(payload).digest("hex") },
-        envelopeHash: { algorithm: "sha256", value: "0".repeat(64) },
+        envelopeHash: { algorithm: "sha256", value: String(n).repeat(64) },
         signatures: [
           {
             signature: signature.toString("base64"),
@@ -151,17 +178,17 @@ export async function openSigstore() {
           },
         ],
       },
-    };
-    const answers = (await log.log(body as never)) as unknown as Record<
-      string,
-      LogAnswer & {
-        verification: { inclusionProof: { checkpoint: string; rootHash: string; treeSize: number; logIndex: number } };
-      }
-    >;
-    const [entry] = Object.values(answers);
-    const proof = entry?.verification.inclusionProof;
-    const entries = [
-      {
+    });
+    interface ProvenAnswer extends LogAnswer {
+      verification: LogAnswer["verification"] & {
+        inclusionProof: { checkpoint: string; rootHash: string; treeSize: number; logIndex: number };
+      };
+    }
+    const entryOf = async (inLog: number, n: number): Promise<object> => {
+      const answers = await at(logs, inLog).log(bodyOf(n) as never);
+      const [entry] = Object.values(answers as unknown as Record<string, ProvenAnswer>);
+      const proof = entry?.verification.inclusionProof;
+      return {
         logIndex: String(entry?.logIndex),
         logId: { keyId: Buffer.from(entry?.logID ?? "", "hex").toString("base64") },
         kindVersion: { kind: "dsse", version: "0.0.1" },
@@ -175,15 +202,17 @@ export async function openSigstore() {
           checkpoint: { envelope: proof?.checkpoint },
         },
         canonicalizedBody: entry?.body,
-      },
-    ];
+      };
+    };
     return JSON.stringify({
       mediaType: BUNDLE,
       verificationMaterial: {
         certificate: { rawBytes: certificate.toString("base64") },
-        tlogEntries: withLog ? entries : [],
+        tlogEntries: await Promise.all(inLogs.map(entryOf)),
         timestampVerificationData: {
-          rfc3161Timestamps: withTimestamp ? [{ signedTimestamp: await stamp(signature) }] : [],
+          rfc3161Timestamps: await Promise.all(
+            stamps.map(async (by) => ({ signedTimestamp: await stamp(signature, by) })),
+          ),
         },
       },
       dsseEnvelope: {

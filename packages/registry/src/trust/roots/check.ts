@@ -4,6 +4,7 @@ import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
 import { checkedUrl, FetchError } from "@moorage/kernel/lib/guarded-fetch";
 import { isObject, parseJson } from "@moorage/kernel/lib/json";
 import { intervalMs } from "./resource.ts";
+import { rangeFaults, thresholdsIn, unreachable } from "./thresholds.ts";
 import { trustedRootFault } from "./trusted-root.ts";
 
 const MAX_DEPTH = 32;
@@ -25,6 +26,9 @@ export async function checkTrustRoot(
     if (description !== undefined) violations.push({ field: "trustedRoot", description });
   }
   if (tuf !== undefined) violations.push(...mirrorViolations(tuf, allowPrivateNetwork));
+  const thresholds = thresholdsIn(root);
+  violations.push(...rangeFaults(thresholds));
+  if (violations.length === 0 && trustedRoot !== "") violations.push(...unreachable(trustedRoot, thresholds));
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 

@@ -3,6 +3,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import type { Row } from "@moorage/kernel/store";
 import { noteSignersOf, OF_SETTINGS } from "./naming.ts";
+import { shortfall, thresholdsOf } from "./thresholds.ts";
 import type { TufSource } from "./tuf-source.ts";
 
 /** The state of a mirror from which nothing was fetched so far. */
@@ -78,16 +79,36 @@ export const noteTufRefresh = command(
     if (before === undefined) return { isNoted: false };
     await tx.updateTable("tuf_copies").set(change).where("trust_root", "=", trustRoot).execute();
     const { state, message, refresh_time } = change;
-    await tx
-      .updateTable("trust_roots")
-      .set({ state, message, ...(refresh_time !== undefined && { refresh_time }) })
-      .where("uid", "=", trustRoot)
-      .execute();
-    const after = { state, trusted_root: change.trusted_root ?? before.trusted_root };
+    const after = { state, message, trusted_root: change.trusted_root ?? before.trusted_root };
+    await noteRootState(call, trustRoot, after, refresh_time);
     if (countingRoot(before) !== countingRoot(after)) await noteSignersOf(call, trustRoot);
     return { isNoted: true };
   },
 );
+
+/** Notes at a trust root what its copy is worth: as it is fetched, and by the root's own thresholds. */
+export async function noteRootState(
+  { tx }: Pick<Call, "tx">,
+  trustRoot: string,
+  copy: Pick<Row<"tuf_copies">, "state" | "message" | "trusted_root">,
+  refreshMs?: number | null,
+): Promise<void> {
+  const row = await tx
+    .selectFrom("trust_roots")
+    .select(["log_threshold", "sct_threshold", "timestamp_threshold"])
+    .where("uid", "=", trustRoot)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const json = countingRoot(copy);
+  const short = json === "" ? undefined : shortfall(json, thresholdsOf(row));
+  const state = short === undefined ? copy.state : TrustRootState.TOO_FEW;
+  const message = [short, copy.message].filter((each) => each !== undefined && each !== "").join("; ");
+  await tx
+    .updateTable("trust_roots")
+    .set({ state, message, ...(refreshMs !== undefined && { refresh_time: refreshMs }) })
+    .where("uid", "=", trustRoot)
+    .execute();
+}
 
 /** The trusted root by which is verified; empty for none. */
 export function countingRoot({ state, trusted_root: root }: Pick<Row<"tuf_copies">, "state" | "trusted_root">): string {

@@ -6,7 +6,14 @@ import { type TufSource, tufSource } from "./tuf-source.ts";
 const LAYOUT = layoutOf(TrustRootSchema);
 
 /** The columns that an update can change. */
-export const trustRootColumns = columnsOf(LAYOUT, "trust_roots", ["name", "trusted_root", "tuf"]);
+export const trustRootColumns = columnsOf(LAYOUT, "trust_roots", [
+  "name",
+  "trusted_root",
+  "tuf",
+  "log_threshold",
+  "sct_threshold",
+  "timestamp_threshold",
+]);
 
 export const trustRoots = resource({
   message: TrustRootSchema,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { type TrustRoot, TrustRootSchema, TrustRootsService, TrustRootState } from "@moorage/api/messages";
 import { columnIsIfSet, listOf, listPage } from "@moorage/kernel/aip/list";
@@ -8,9 +9,10 @@ import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { failedPrecondition } from "@moorage/kernel/errors";
 import { groups } from "@moorage/platform/iam";
 import { checkTrustRoot } from "./check.ts";
-import { NOTHING_FETCHED, placeCopy } from "./copies.ts";
+import { NOTHING_FETCHED, noteRootState, placeCopy } from "./copies.ts";
 import { noteSignersOf, requireUnnamed } from "./naming.ts";
 import { sourceOf, trustRootColumns, trustRoots } from "./resource.ts";
+import { thresholdsIn, thresholdsOf } from "./thresholds.ts";
 
 const MAX_PER_GROUP = 20;
 
@@ -56,10 +58,13 @@ export function trustRootsService({
         const was = sourceOf(trustRoots.toMessage(before))?.source;
         const source = sourceOf(after);
         await placeCopy(call, uid, source);
-        if (was === source?.source && before.trusted_root === after.trustedRoot) return;
-        await call.tx.updateTable("trust_roots").set(stateOf(after)).where("uid", "=", uid).execute();
+        const isSame = was === source?.source && before.trusted_root === after.trustedRoot;
+        const asksTheSame = isDeepStrictEqual(thresholdsOf(before), thresholdsIn(after));
+        if (isSame && asksTheSame) return;
+        if (!isSame) await call.tx.updateTable("trust_roots").set(stateOf(after)).where("uid", "=", uid).execute();
         await noteSignersOf(call, uid);
       });
+      await noteCopyState(call, uid);
       return trustRoots.toMessage(await trustRoots.get(call.tx, uid));
     },
     async deleteTrustRoot(call, { uid }) {
@@ -70,6 +75,16 @@ export function trustRootsService({
       return {};
     },
   };
+}
+
+/** Has the state of a root with a copy be that by its thresholds as they are now. */
+async function noteCopyState(call: Call, uid: string): Promise<void> {
+  const copy = await call.tx
+    .selectFrom("tuf_copies")
+    .select(["state", "message", "trusted_root"])
+    .where("trust_root", "=", uid)
+    .executeTakeFirst();
+  if (copy !== undefined) await noteRootState(call, uid, copy);
 }
 
 /** What is known of a root whose content is new. */

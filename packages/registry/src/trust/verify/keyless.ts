@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createPublicKey } from "node:crypto";
 import { SignatureCode, SignatureState, SignatureTime } from "@moorage/api/messages";
 import { bundleFromJSON } from "@sigstore/bundle";
 import { type SignedEntity, toSignedEntity, type TrustMaterial, VerificationError, Verifier } from "@sigstore/verify";
@@ -13,6 +13,7 @@ import {
   type Segment,
   SignatureError,
   type SignerSpec,
+  type Thresholds,
   type TrustedRoots,
   type TrustedRootText,
 } from "./types.ts";
@@ -34,18 +35,19 @@ export interface Certified {
 
 interface Root {
   material: TrustMaterial;
+  thresholds: Thresholds;
 }
 
 /** The roots that were read last, by their texts. */
-const roots = new Map<string, Root>();
+const materials = new Map<string, TrustMaterial>();
 const MAX_ROOTS = 16;
 
 /** Reads a trusted root, once. Throws when it cannot be read. */
-function rootOf(text: string): Root {
-  const root = roots.get(text) ?? { material: trustMaterialOf(text) };
-  if (!roots.has(text) && roots.size >= MAX_ROOTS) roots.clear();
-  roots.set(text, root);
-  return root;
+function materialOf(text: string): TrustMaterial {
+  const material = materials.get(text) ?? trustMaterialOf(text);
+  if (!materials.has(text) && materials.size >= MAX_ROOTS) materials.clear();
+  materials.set(text, material);
+  return material;
 }
 
 /**
@@ -87,7 +89,7 @@ export function certified(
 function usableRoot(text: TrustedRootText): Root | { missing: string } {
   if ("missing" in text) return text;
   try {
-    return rootOf(text.json);
+    return { material: materialOf(text.json), thresholds: text.thresholds ?? {} };
   } catch (error) {
     return { missing: `the trust root cannot be read: ${textOf(error)}` };
   }
@@ -162,22 +164,33 @@ function worthOf({
     return invalid(SignatureCode.BAD_CERTIFICATE, "the certificate is not one for signing code");
   const times = signer.times.length === 0 ? [SignatureTime.LOG, SignatureTime.TIMESTAMP] : signer.times;
   const timestamps = usable(entity, times);
+  const untimely = (reason: string) => ({ state: SignatureState.EXPIRED, code: SignatureCode.EXPIRED, reason });
   if (timestamps.length === 0)
-    return {
-      state: SignatureState.EXPIRED,
-      code: SignatureCode.EXPIRED,
-      reason: "its certificate held for minutes, and no time that counts shows that it was made then",
-    };
-  const needsLog = root.material.tlogs.length > 0 || signer.requireLog;
-  if (needsLog && entity.tlogEntries.length === 0)
+    return untimely("its certificate held for minutes, and no time that counts shows that it was made then");
+  const needed = neededBy(root, signer);
+  if (needed.logs > 0 && entity.tlogEntries.length === 0)
     return invalid(SignatureCode.NOT_LOGGED, "it does not stand in a transparency log");
+  // The verifier counts entries and time stamps, and two may be of one log or authority. All have to be right.
+  const logs = new Set(entity.tlogEntries.map(({ logId }) => logId.keyId.toString("hex"))).size;
+  if (logs < needed.logs)
+    return invalid(
+      SignatureCode.NOT_LOGGED,
+      `it stands in ${logs} of the ${needed.logs} logs that the trust root asks for`,
+    );
+  const { signature } = entity.signature;
+  const sources =
+    needed.timestamps === 1 ? 1 : new Set(timestamps.map((each) => sourceOf(each, signature, root.material))).size;
+  if (sources < needed.timestamps)
+    return untimely(
+      `its time is shown by ${sources} of the ${needed.timestamps} logs and authorities that the trust root asks for`,
+    );
   try {
     if (!entity.tlogEntries.every((entry) => isEntryOf(entry.canonicalizedBody, identity.certificate)))
       return invalid(SignatureCode.NOT_LOGGED, "its entry in the log is by another key");
     const verifier = new Verifier(root.material, {
-      timestampThreshold: 1,
-      tlogThreshold: needsLog ? 1 : 0,
-      ctlogThreshold: root.material.ctlogs.length > 0 ? 1 : 0,
+      timestampThreshold: needed.timestamps,
+      tlogThreshold: needed.logs,
+      ctlogThreshold: needed.scts,
     });
     verifier.verify({ ...entity, timestamps });
     return { state: SignatureState.TRUSTED, code: SignatureCode.UNSPECIFIED, reason: "" };
@@ -185,6 +198,31 @@ function worthOf({
     const isLog = error instanceof VerificationError && error.code.startsWith("TLOG");
     return invalid(isLog ? SignatureCode.NOT_LOGGED : SignatureCode.BAD_CERTIFICATE, textOf(error));
   }
+}
+
+/** How many different logs and authorities the root and the signer ask for. */
+function neededBy({ material, thresholds }: Root, { requireLog }: SignerSpec): Required<Thresholds> {
+  const { logs, scts, timestamps = 1 } = thresholds;
+  return {
+    logs: Math.max(requireLog ? 1 : 0, logs ?? Math.min(1, material.tlogs.length)),
+    scts: scts ?? Math.min(1, material.ctlogs.length),
+    timestamps: Math.max(1, timestamps),
+  };
+}
+
+/** Which log or authority says the time. Serial numbers and issuers of two authorities may be the same: keys are not. */
+function sourceOf(time: SignedEntity["timestamps"][number], signature: Buffer, root: TrustMaterial): string {
+  if (time.$case === "transparency-log") return `log ${time.tlogEntry.logId.keyId.toString("hex")}`;
+  const at = root.timestampAuthorities.findIndex(({ certChain: [leaf] }) => {
+    try {
+      if (leaf === undefined) return false;
+      time.timestamp.verify(signature, createPublicKey({ key: leaf.publicKey, format: "der", type: "spki" }));
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  return at < 0 ? "unknown" : `authority ${at}`;
 }
 
 function textOf(error: unknown): string {

@@ -19,8 +19,18 @@ export interface SpecIdentity {
   trustRoot: string;
 }
 
+/** How many different logs and authorities have to speak for a signature; by default one of each that is named. */
+export interface Thresholds {
+  /** Transparency logs in which it stands. */
+  logs?: number;
+  /** Logs of certificates that promise to have its certificate. */
+  scts?: number;
+  /** Logs and time-stamping authorities that say when it was made. */
+  timestamps?: number;
+}
+
 /** The trusted root of Sigstore as JSON by which identities are verified, or why there is none. */
-export type TrustedRootText = { json: string } | { missing: string };
+export type TrustedRootText = { json: string; thresholds?: Thresholds } | { missing: string };
 
 /** The trusted root of a name that signers use. */
 export type TrustedRoots = (trustRoot: string) => TrustedRootText;
