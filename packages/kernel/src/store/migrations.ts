@@ -940,7 +940,7 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
-    version: 81,
+    version: 83,
     name: "thresholds of trust roots",
     statements: [
       `alter table trust_roots add column log_threshold INT8`,
