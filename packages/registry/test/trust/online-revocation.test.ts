@@ -37,6 +37,7 @@ before(async () => {
 });
 after(() => platform.close());
 
+const NOT_REVOKED = /^its authorities say that no certificate of its chain is revoked$/;
 const ONLINE = { revocation: "SIGNER_REVOCATION_ONLINE" };
 
 type Chain = [leaf: Holder, middle: Holder, root: Holder];
@@ -60,7 +61,7 @@ interface Signed {
   signer: string;
   digest: string;
   /** What the signer makes of it, as it is listed now: in a line, and why. */
-  worth(): Promise<{ worth: string; reason: string; untilTime?: string }>;
+  worth(): Promise<{ worth: string; reason: string; fromTime?: string; untilTime?: string }>;
 }
 
 /** An image that the chain has signed, with a policy that lets images of the signer pass alone. */
@@ -84,7 +85,7 @@ async function signed(chain: Chain, x509: object = {}, fields: EnvelopeFields = 
 }
 
 /** Waits until the signature is worth that, with a reason like this. */
-async function becomes({ worth }: Signed, expected: string, reason = /^$/): Promise<void> {
+async function becomes({ worth }: Signed, expected: string, reason = NOT_REVOKED): Promise<void> {
   await eventually(async () => {
     const is = await worth();
     return is.worth === expected && reason.test(is.reason);
@@ -158,6 +159,8 @@ test("while a responder is down the old answer counts until it ends, and then no
   const before = responder.asked.length;
   await pass(HOUR_MS + 60_000);
   assert.ok(responder.asked.length > before);
+  // That is said while the old answer counts.
+  await becomes(image, "TRUSTED", /is revoked; asking again fails since 20.*: it broke off$/);
   assert.equal((await image.repo.pull("v1")).status, 200);
   await pass(HOUR_MS);
   await becomes(
@@ -171,6 +174,21 @@ test("while a responder is down the old answer counts until it ends, and then no
   responder.setDown(false);
   await pass(2 * HOUR_MS);
   await becomes(image, "TRUSTED");
+  assert.equal((await image.repo.pull("v1")).status, 200);
+});
+
+test("an answer that says the same again goes on with what was known since the first", async (t) => {
+  const { chain } = await openAuthority(t);
+  const image = await signed(chain);
+  const first = await image.worth();
+  await pass(HOUR_MS + 60_000);
+  const second = await eventually(async () => {
+    const now = await image.worth();
+    return now.untilTime !== first.untilTime && now;
+  });
+  assert.equal(second.worth, "TRUSTED");
+  assert.equal(second.fromTime, first.fromTime);
+  assert.ok(Date.parse(second.untilTime ?? "") > Date.parse(first.untilTime ?? ""));
   assert.equal((await image.repo.pull("v1")).status, 200);
 });
 
@@ -255,12 +273,12 @@ test("a certificate without a responder is looked up in the list that it names",
   // By the key of somebody else: what is kept goes on counting.
   publish([], { ...middle, key: root.key });
   await pass(2 * HOUR_MS + 60_000);
-  await becomes(image, "TRUSTED");
+  await becomes(image, "TRUSTED", /asking again fails since .*: the list is not signed by the authority$/);
   // What was signed before somebody else may have had the key counts, where a trusted time shows that.
   publish([[leaf, Date.now() - HOUR_MS]]);
   await pass(2 * HOUR_MS);
   await becomes(image, "REVOKED REVOKED", /its authority says/);
-  await becomes(stamped, "TRUSTED");
+  await becomes(stamped, "TRUSTED", /is revoked, and it was signed before$/);
 });
 
 test("a signer that asks nobody any longer depends on no answer, and what nothing depends on is removed", async (t) => {
@@ -268,9 +286,12 @@ test("a signer that asks nobody any longer depends on no answer, and what nothin
   responder.says(chain[0], chain[1], { state: "revoked" });
   const image = await signed(chain);
   await becomes(image, "REVOKED REVOKED", /its authority says/);
+  responder.says(chain[0], chain[1]);
+  await pass(2 * HOUR_MS);
+  await becomes(image, "TRUSTED");
   const x509 = { roots: [chain[2].pem], identities: ["*"] };
   await platform.ok("PATCH", `/registry/v2/signers/${image.signer}?updateMask=x509`, { x509 });
-  await becomes(image, "TRUSTED");
+  await becomes(image, "TRUSTED", /^$/);
   const uses = platform.reader.selectFrom("certificate_status_uses").selectAll().where("subject", "=", image.digest);
   await eventually(async () => (await uses.execute()).length === 0);
   // The hourly job removes them.

@@ -17,17 +17,22 @@ export interface OnlineStatus {
   /** Until when the answers count, and what is said from then on. */
   untilMs: number;
   ended: string;
+  /** What they say, of a signature that holds. */
+  said: string;
 }
 
+const NOT_REVOKED = "its authorities say that no certificate of its chain is revoked";
 const OFF = "MOORAGE_REVOCATION is off, so that no authority is asked";
 
 /** What is kept of the authorities' answers on all certificates of the chain but its root. */
 export function onlineStatus(chain: readonly Certificate[], asked: AskedStatuses): OnlineStatus {
-  const found: OnlineStatus = { needs: [], untilMs: Infinity, ended: "" };
+  const found: Found = { needs: [], untilMs: Infinity, ended: "", said: "" };
   for (const [at, certificate] of chain.slice(0, -1).entries()) {
     const issuer = chain[at + 1];
     if (issuer !== undefined) add(found, { certificate, issuer }, asked);
   }
+  if (found.revoked !== undefined) found.said = `${found.revoked.reason}, and it was signed before`;
+  else if (found.needs.length > 0) found.said = `${NOT_REVOKED}${found.said}`;
   return found;
 }
 
@@ -59,7 +64,8 @@ function add(
     const { sinceMs = -Infinity } = status;
     if (sinceMs < (found.revoked?.sinceMs ?? Infinity)) found.revoked = { sinceMs, reason: revokedWords(name, status) };
   } else if (status.state === "good") {
-    const { untilMs = -Infinity } = status;
+    const { untilMs = -Infinity, failedMs, problem } = status;
+    if (failedMs !== undefined && found.said === "") found.said = `; asking again fails ${since(failedMs, problem)}`;
     if (untilMs >= found.untilMs) return;
     found.untilMs = untilMs;
     found.ended = endedWords(name, status, isAsking);

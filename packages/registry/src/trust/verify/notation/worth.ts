@@ -78,7 +78,8 @@ export function worthBy(envelope: SoundEnvelope, signer: SignerSpec, times: Give
     (day) => `the lists of revoked certificates hold until ${day}`,
     times,
   );
-  const answered = until(current, online?.untilMs, () => online?.ended ?? "", times);
+  const said = current.map((each) => (isTrusted(each) ? { ...each, reason: online?.said ?? "" } : each));
+  const answered = until(said, online?.untilMs, () => online?.ended ?? "", times);
   const ended = until(answered, envelope.headers.expiryMs, (day) => `it counts until ${day} by its own word`, times);
   const match = answer(ended);
   return { match, needs, ...(time !== undefined && { time }) };
@@ -107,6 +108,10 @@ function otherSigner({ certificates: [leaf], headers }: SoundEnvelope, x509: Spe
     return `it is by the scheme ${headers.isAuthority ? "SIGNING_AUTHORITY" : "X509"}, which the signer does not use`;
   if (x509.identities.some((each) => isOf(leaf.attributes, trustedIdentity(each)))) return undefined;
   return `its certificate is one of ${nameOf(leaf)}, which is not among the signer's identities`;
+}
+
+function isTrusted({ state }: Segment): boolean {
+  return state === SignatureState.TRUSTED;
 }
 
 function explained(segment: Segment, problem: string | undefined): Segment {
