@@ -23,6 +23,7 @@ import { readCertificate } from "../../src/trust/x509/certificate.ts";
 import { ocspRequest } from "../../src/trust/x509/certificate-id.ts";
 import { statusInAnswer } from "../../src/trust/x509/ocsp-response.ts";
 import { statusPlace } from "../../src/trust/x509/status-place.ts";
+import made from "./openssl-ocsp.json" with { type: "json" };
 
 const [LEAF, AUTHORITY, ROOT] = newChain();
 const ABOUT = { certificate: readCertificate(LEAF.der), issuer: readCertificate(AUTHORITY.der) };
@@ -56,6 +57,21 @@ test("what an authority says, and who it lets say it, by name and by key, with e
   assert.equal(read(answer({ certificates })).state, "good");
   const nonce = extension("1.3.6.1.5.5.7.48.1.2", Buffer.from([4, 1, 7]), true);
   assert.equal(read(answer({ extensions: [nonce] })).state, "good");
+});
+
+test("what OpenSSL answers to our questions, signed by the authority and by whom it lets answer", () => {
+  const certificate = (base64: string) => readCertificate(Buffer.from(base64, "base64"));
+  const nowMs = Date.parse(made.time);
+  for (const { about, by, named, answer: bytes } of made.cases) {
+    const of = {
+      certificate: certificate(about === "gone" ? made.gone : made.leaf),
+      issuer: certificate(made.authority),
+    };
+    const status = statusInAnswer(Buffer.from(bytes, "base64"), of, nowMs);
+    assert.equal(status.state, about === "gone" ? "revoked" : "good", `${by} by ${named}`);
+    assert.ok(status.fromMs <= nowMs && status.untilMs > nowMs);
+    assert.throws(() => statusInAnswer(Buffer.from(bytes, "base64"), ABOUT, nowMs), /somebody else|has not issued/);
+  }
 });
 
 test("answers of somebody else do not count", () => {
