@@ -131,6 +131,12 @@ test("a pull under a policy passes, and is denied once the authority revokes the
   const denied = await image.repo.pull("v1");
   assert.equal(denied.status, 403);
   assert.match(denied.text, /its authority says that the certificate of CN=release/);
+  // Whoever asks why gets the same words.
+  const identity = await platform.identity(image.repo.group, "viewer");
+  const about = { identity, action: "REGISTRY_ACTION_PULL", resource: `${image.repo.name}:v1` };
+  const { allowed, reason, message } = await platform.ok("POST", "/iam/v2/access:explain", about);
+  assert.deepEqual([allowed, reason], [false, "ACCESS_REASON_SIGNATURE"]);
+  assert.match(message, /its authority says that the certificate of CN=release/);
   // It stays revoked when the answer ends and nobody answers, and an older answer does not take it back.
   responder.says(leaf, middle, { fromMs: platform.clock.nowMs() - 3 * HOUR_MS });
   await pass(2 * HOUR_MS);

@@ -33,8 +33,8 @@ function keyOf({ certificate, issuer }: Pick<StatusRow, "certificate" | "issuer"
 }
 
 /**
- * Notes on which certificates the verification of a manifest depends, and on no others any longer. Answers what is known
- * of them; those of which nothing is will be asked about.
+ * Notes on which certificates the verification of a manifest depends, and on no others any longer. Answers what is
+ * known of them; those of which nothing is will be asked about.
  */
 export const useStatuses = command(
   "trust.useCertificateStatuses",

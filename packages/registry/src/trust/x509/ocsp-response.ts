@@ -10,7 +10,7 @@ const BASIC = "1.3.6.1.5.5.7.48.1.1";
 const OCSP_SIGNING = "1.3.6.1.5.5.7.3.9";
 const NONCE = "1.3.6.1.5.5.7.48.1.2";
 const SUCCESSFUL = 0;
-const REFUSALS: Readonly<Record<number, string>> = {
+const REJECTIONS: Readonly<Record<number, string>> = {
   1: "it cannot read the question (malformedRequest)",
   2: "it has failed (internalError)",
   3: "it asks to try again later (tryLater)",
@@ -58,7 +58,7 @@ function basicResponse(bytes: Uint8Array): BasicResponse {
   const [status, wrapped] = parsed(bytes).subs;
   const code = status?.value.length === 1 ? status.value[0] : undefined;
   if (code === undefined) throw new Error("the answer is not one of OCSP");
-  if (code !== SUCCESSFUL) throw new Error(REFUSALS[code] ?? `it refuses with the status ${code}`);
+  if (code !== SUCCESSFUL) throw new Error(REJECTIONS[code] ?? `it rejects with the status ${code}`);
   const [type, content] = wrapped?.subs[0]?.subs ?? [];
   if (type?.toOID() !== BASIC || content?.tag.isOctetString() !== true)
     throw new Error("the answer is of a kind that is not known");
@@ -77,7 +77,7 @@ function parsed(bytes: Uint8Array): ASN1Obj {
   }
 }
 
-/** The issuer, or the first certificate in the answer by which the issuer lets somebody else answer. Throws for none. */
+/** The issuer, or the first certificate in the answer by which it lets somebody else answer. Throws for none. */
 function signerOf(
   { responder, certificates }: { responder: ASN1Obj; certificates: readonly ASN1Obj[] },
   issuer: Certificate,
