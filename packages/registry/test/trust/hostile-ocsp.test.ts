@@ -23,6 +23,9 @@ import { readCertificate } from "../../src/trust/x509/certificate.ts";
 import { ocspRequest } from "../../src/trust/x509/certificate-id.ts";
 import { statusInAnswer } from "../../src/trust/x509/ocsp-response.ts";
 import { statusPlace } from "../../src/trust/x509/status-place.ts";
+import { SignatureState } from "@moorage/api/messages";
+import { onlineStatus } from "../../src/trust/verify/notation/online.ts";
+import { type KnownStatus, statusKey } from "../../src/trust/verify/statuses.ts";
 import made from "./openssl-ocsp.json" with { type: "json" };
 
 const [LEAF, AUTHORITY, ROOT] = newChain();
@@ -129,6 +132,30 @@ test("what is no answer is refused, whatever it is", () => {
     }
   }
   assert.ok(said < 20, `${said} spoiled answers were taken`);
+});
+
+test("of a chain that nobody was asked about it is said why it is not known", () => {
+  const extensions = [askAt("http://ca.example/ocsp")];
+  const chain = newChain({ extensions }, { extensions }).map(({ der }) => readCertificate(der));
+  const off = onlineStatus(chain, { statuses: {}, isAsking: false });
+  assert.match(off.unknown?.reason ?? "", /is revoked: MOORAGE_REVOCATION is off, so that no authority is asked/);
+  assert.equal(off.unknown?.state, SignatureState.INVALID);
+  assert.deepEqual(
+    off.needs.map(({ certificateId, host }) => [certificateId, host]),
+    chain.slice(0, 2).map(({ fingerprint }) => [fingerprint, "ca.example"]),
+  );
+  const asking = onlineStatus(chain, { statuses: {}, isAsking: true });
+  assert.equal(asking.unknown?.state, SignatureState.WAITING);
+  // What fails says more than what waits, and an answer on one certificate nothing of the others.
+  const [first, second] = asking.needs.map(statusKey);
+  const failed = { state: "none", failedMs: NOW_MS, problem: "it broke off" } as const;
+  const good = { state: "good", untilMs: NOW_MS + HOUR_MS, problem: "" } as const;
+  const known = (statuses: Record<string, KnownStatus>) => onlineStatus(chain, { statuses, isAsking: true }).unknown;
+  assert.match(known({ [second ?? ""]: failed })?.reason ?? "", /asking its authority fails since .*: it broke off/);
+  assert.equal(known({ [first ?? ""]: good })?.state, SignatureState.WAITING);
+  assert.equal(known({ [first ?? ""]: good, [second ?? ""]: good }), undefined);
+  // A root alone, which has issued itself, is not asked about.
+  assert.deepEqual(onlineStatus(chain.slice(2), { statuses: {}, isAsking: true }).unknown, undefined);
 });
 
 test("the question names the certificate alone, and whom to ask is what the certificate says", () => {

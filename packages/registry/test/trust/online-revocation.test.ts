@@ -260,6 +260,47 @@ test("what is not known does not count, and the reason says why", async (t) => {
   assert.equal((await delegated.repo.pull("v1")).status, 200);
 });
 
+test("a pull before the authority was asked is to come again, and is answered once it was", async (t) => {
+  const { responder, chain } = await openAuthority(t);
+  const [, middle, root] = chain;
+  const leaf = certify({ extensions: [askAt(responder.url)] }, middle);
+  responder.says(leaf, middle);
+  // As if it was to be asked about later: nothing is known of it.
+  const id = { certificate: fingerprintOf(leaf), issuer: fingerprintOf(middle) };
+  const ders = { certificate_der: leaf.der.toString("base64"), issuer_der: middle.der.toString("base64") };
+  const none = { from_time: null, until_time: null, since_time: null, revoke_time: null, failed_time: null };
+  const check = { check_time: null, check_subject: "", check_manifest: "" };
+  const state = { state: 0, message: "", attempts: 0, next_time: platform.clock.nowMs() + 900 * DAY_MS };
+  await platform.transact((tx) =>
+    tx
+      .insertInto("certificate_statuses")
+      .values({ ...id, ...ders, name: "", host: "", ...state, ...none, ...check })
+      .execute(),
+  );
+  const repo = await openSignedRepo(platform);
+  const signer = await newX509Signer(platform, repo.group, { roots: [root.pem], ...ONLINE });
+  await newPolicy(platform, repo.group, { rules: [{ signers: [signer] }] });
+  const digest = await repo.push("v1");
+  await signByNotation(repo, digest, [leaf, middle, root]);
+  await eventually(async () => {
+    const [signature] = (await listSignatures(platform, repo, digest)).signatures;
+    return short(signature) === "WAITING NOT_READ" && /was not asked so far/.test(signature?.reason ?? "");
+  });
+  const early = await repo.pull("v1");
+  assert.equal(early.status, 503, early.text);
+  assert.notEqual(early.headers["retry-after"], undefined);
+  await platform.transact((tx) =>
+    tx
+      .updateTable("certificate_statuses")
+      .set({ next_time: 0 })
+      .where((where) => where.and(id))
+      .execute(),
+  );
+  platform.wake(["certificate-statuses"]);
+  await verifiedSignatures(platform, repo, digest);
+  assert.equal((await repo.pull("v1")).status, 200);
+});
+
 test("a certificate without a responder is looked up in the list that it names", async (t) => {
   const { responder, chain } = await openAuthority(t);
   const [, middle, root] = chain;

@@ -64,7 +64,7 @@ function add(
     const { sinceMs = -Infinity } = status;
     if (sinceMs < (found.revoked?.sinceMs ?? Infinity)) found.revoked = { sinceMs, reason: revokedWords(name, status) };
   } else if (status.state === "good") {
-    const { untilMs = -Infinity, failedMs, problem } = status;
+    const { untilMs = 0, failedMs, problem } = status;
     if (failedMs !== undefined && found.said === "") found.said = `; asking again fails ${since(failedMs, problem)}`;
     if (untilMs >= found.untilMs) return;
     found.untilMs = untilMs;
