@@ -22,6 +22,7 @@ const WORKERS = [
   "lib/process-pool/watchdog",
   "libraries/reading-child",
   "security/reading/reader-tasks",
+  "trust/revocation/status-tasks",
   "trust/roots/tuf-tasks",
   "trust/verifying/verify-tasks",
 ];

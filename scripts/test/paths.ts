@@ -137,6 +137,7 @@ export const TAKES_LONG = [
   "test/trust/hostile-signatures",
   "test/trust/notation-decisions",
   "test/trust/notation-signatures",
+  "test/trust/online-revocation",
   "test/trust/signed-replicas",
   "test/trust/signed-worlds",
   "test/trust/tuf-roots",

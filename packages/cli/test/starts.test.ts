@@ -43,6 +43,7 @@ const OF_POOLS = [
   "boot/large-process",
   "libraries/reading-child",
   "security/reading/reader-tasks",
+  "trust/revocation/status-tasks",
   "trust/roots/tuf-tasks",
   "trust/verifying/verify-tasks",
 ];

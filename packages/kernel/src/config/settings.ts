@@ -43,6 +43,9 @@ export interface Setting<T = unknown> {
   secret?: true;
 }
 
+/** Whether certificate authorities are asked if they have revoked a certificate. */
+const REVOCATION = ["off", "online"] as const;
+
 /** All settings, by their names in `Config`, in the order in which they are documented. */
 export const TABLE = {
   host: setting(text, "MOORAGE_HOST", "127.0.0.1", "Address to listen on."),
@@ -492,6 +495,12 @@ export const TABLE = {
     "MOORAGE_SIGSTORE_TUF_ROOT",
     "",
     "File with the metadata of TUF's root (root.json) by which what MOORAGE_SIGSTORE_TUF_URL has is verified from the beginning. At most 128 KiB. Read at the start.",
+  ),
+  revocation: setting(
+    choice(REVOCATION),
+    "MOORAGE_REVOCATION",
+    "off",
+    "online asks authorities in the background whether they have revoked certificates of signers with the revocation ONLINE, by OCSP or the lists that the certificates name. off asks nobody, and such signers are rejected.",
   ),
   publicAdvisories: setting(
     flag,

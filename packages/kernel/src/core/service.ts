@@ -57,6 +57,8 @@ export interface ServiceContext {
   allowPrivateNetwork?: boolean;
   /** Whether there is a trusted root of Sigstore, by which signatures of identities are verified. Defaults to no. */
   hasSigstoreRoot?: boolean;
+  /** Whether authorities are asked if they have revoked certificates: MOORAGE_REVOCATION. Defaults to no. */
+  asksAuthorities?: boolean;
   /** The prefix of event types, e.g. `dev.moorage`. */
   eventsPrefix: string;
   /** Reads a small blob of a repo whole. Undefined when the repo does not hold it, or it is larger than `maxBytes`. */

@@ -1,6 +1,7 @@
 /**
  * The background work that a committed transaction may have left something to do for; see `Call.wake`.
  *
+ * - `certificate-statuses`: certificates that an authority is to be asked about now
  * - `deliveries`: events to be numbered and sent
  * - `feeds`: a feed that is to be fetched now
  * - `images`: images and attached documents to be read
@@ -14,6 +15,7 @@
  * - `trust-roots`: a trust root that is to be fetched now
  */
 export type Work =
+  | "certificate-statuses"
   | "deliveries"
   | "feeds"
   | "images"

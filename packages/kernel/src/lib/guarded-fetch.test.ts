@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
-import { guardedFetch, isPublicAddress } from "./guarded-fetch.ts";
+import { checkedUrl, guardedFetch, isPublicAddress } from "./guarded-fetch.ts";
 
 const open = { allowPrivateNetwork: true, timeoutMs: 30_000, maxBytes: 1_000 };
 
@@ -123,4 +123,12 @@ test("a closed port is `failed`, and any URL that is not https is `refused`", as
     "https://169.254.169.254/latest/meta-data",
   ])
     await assert.rejects(closed(bad), { kind: "refused" }, bad);
+});
+
+test("plain http is for public addresses alone where signed answers may come by it", async () => {
+  const rules = { allowPrivateNetwork: false, allowsPlainHttp: true };
+  assert.equal(checkedUrl("http://1.1.1.1/ocsp", rules).href, "http://1.1.1.1/ocsp");
+  const fetch = guardedFetch({ ...open, ...rules });
+  for (const bad of ["http://127.0.0.1/", "http://169.254.169.254/latest", "http://localhost/", "ftp://1.1.1.1/"])
+    await assert.rejects(fetch(bad), { kind: "refused" }, bad);
 });

@@ -10,6 +10,8 @@ const gunzip = promisify(gunzipWith);
 export interface FetchOptions {
   /** Allows loopback and private addresses, and plain http. For development and tests. */
   allowPrivateNetwork: boolean;
+  /** Allows plain http to public addresses as well: for answers that are signed. Defaults to false. */
+  allowsPlainHttp?: boolean;
   /** The name servers; with none, those of the operating system. */
   dnsServers?: readonly string[];
   /** For the whole exchange: name resolution, connection, headers and body. */
@@ -104,10 +106,14 @@ export function guardedFetch(options: FetchOptions): GuardedFetch {
 /**
  * The parsed URL, if the server may request it. A host name is checked later, when it is resolved. Throws a FetchError.
  */
-export function checkedUrl(text: string, { allowPrivateNetwork }: Pick<FetchOptions, "allowPrivateNetwork">): URL {
+export function checkedUrl(
+  text: string,
+  { allowPrivateNetwork, allowsPlainHttp = false }: Pick<FetchOptions, "allowPrivateNetwork" | "allowsPlainHttp">,
+): URL {
   const url = URL.parse(text);
   if (!url) throw new FetchError("refused", "not a URL");
-  if (url.protocol !== "https:" && !(allowPrivateNetwork && url.protocol === "http:"))
+  const allowsHttp = allowPrivateNetwork || allowsPlainHttp;
+  if (url.protocol !== "https:" && !(allowsHttp && url.protocol === "http:"))
     throw new FetchError("refused", "not an https URL");
   if (url.username !== "" || url.password !== "") throw new FetchError("refused", "a URL with a user name");
   const host = url.hostname.replace(/^\[|\]$/g, "");

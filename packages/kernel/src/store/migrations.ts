@@ -940,6 +940,17 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
+    version: 81,
+    name: "what authorities say of certificates",
+    statements: [
+      `create table certificate_statuses (certificate KEY not null, issuer KEY not null, certificate_der text not null, issuer_der text not null, name text not null, host text not null, state INT8 not null, from_time INT8, until_time INT8, since_time INT8, revoke_time INT8, failed_time INT8, message text not null, attempts INT8 not null, next_time INT8 not null, check_time INT8, check_subject KEY not null, check_manifest KEY not null, primary key (certificate, issuer))`,
+      `create index certificate_statuses_due on certificate_statuses (next_time)`,
+      `create index certificate_statuses_check on certificate_statuses (check_time) where check_time is not null`,
+      `create table certificate_status_uses (subject KEY not null, manifest KEY not null, certificate KEY not null, issuer KEY not null, primary key (subject, manifest, certificate, issuer)) WITHOUT_ROWID`,
+      `create index certificate_status_uses_of on certificate_status_uses (certificate, issuer, subject, manifest)`,
+    ],
+  },
+  {
     version: 83,
     name: "thresholds of trust roots",
     statements: [

@@ -35,6 +35,8 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "signature_entries",
   "signature_verdicts",
   "signature_gate_events",
+  "certificate_statuses",
+  "certificate_status_uses",
   "scans",
   "scan_reports",
   "gate_events",

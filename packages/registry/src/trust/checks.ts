@@ -55,4 +55,5 @@ export const TRUST_CHECKS: readonly RowCheck[] = [
   },
   withoutReading("signature_entries", ["subject", "manifest", "n"]),
   withoutReading("signature_verdicts", ["subject", "manifest", "n", "signer", "from_time"]),
+  withoutReading("certificate_status_uses", ["subject", "manifest", "certificate", "issuer"]),
 ];

@@ -12,3 +12,6 @@ export const VERIFYING = {
 
 /** The states of signature_readings. */
 export const READING_STATE = { waiting: 1, done: 2, failed: 3 } as const;
+
+/** The states of certificate_statuses. */
+export const STATUS_STATE = { none: 0, good: 1, revoked: 2, unknown: 3 } as const;

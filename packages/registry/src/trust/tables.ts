@@ -192,6 +192,36 @@ declare module "@moorage/kernel/store/tables" {
       reason: string;
       fingerprint: string;
     };
+    /**
+     * What authorities say of certificates of signatures, of which `issuer` has issued `certificate`: fingerprints, and
+     * their DER in base64. `host`: who is asked. `state`: see STATUS_STATE. `from_time`, `until_time`: when the last
+     * answer counts. `revoke_time`: when it was revoked; `since_time`: since when somebody else may have the key, null
+     * where that is not said. `failed_time`: since when asking fails, null where it does not; `message`: why;
+     * `attempts`: how often. `next_time`: when it is asked about again. `check_time`: not null where what depends on it
+     * is to be verified anew, after that place of certificate_status_uses.
+     */
+    certificate_statuses: {
+      certificate: string;
+      issuer: string;
+      certificate_der: string;
+      issuer_der: string;
+      name: string;
+      host: string;
+      state: number;
+      from_time: number | null;
+      until_time: number | null;
+      since_time: number | null;
+      revoke_time: number | null;
+      failed_time: number | null;
+      message: string;
+      attempts: number;
+      next_time: number;
+      check_time: number | null;
+      check_subject: string;
+      check_manifest: string;
+    };
+    /** On which certificates the verification of a manifest depends, as one with signatures of the subject. */
+    certificate_status_uses: { subject: string; manifest: string; certificate: string; issuer: string };
   }
 }
 
@@ -215,4 +245,9 @@ export const TRUST_TABLES = declareTables({
     weight: "length(reason) + length(identity) + coalesce(length(claims), 0)",
   },
   signature_verdicts: { key: ["subject", "manifest", "n", "signer", "from_time"], weight: "length(reason)" },
+  certificate_statuses: {
+    key: ["certificate", "issuer"],
+    weight: "length(certificate_der) + length(issuer_der) + length(name) + length(message)",
+  },
+  certificate_status_uses: { key: ["subject", "manifest", "certificate", "issuer"] },
 });

@@ -54,6 +54,7 @@ async function verified(mediaType: string, content: Uint8Array, root = CHAIN[2])
     identities: ["*"],
     revoked: [],
     crls: [],
+    isOnline: false,
   };
   const nowMs = Date.now();
   const [entry] = await verifySigned({

@@ -28,6 +28,7 @@ async function verified(
     identities: [WANTED.replace("#", name)],
     revoked: [],
     crls: [],
+    isOnline: false,
     ...change,
   };
   const signer = { uid: "g/s", version: "1", keys: [], x509, requireLog: false, times: [] };

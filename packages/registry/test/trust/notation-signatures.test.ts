@@ -266,7 +266,10 @@ test("what would not be verified is rejected, with the reason", async () => {
     await rejected({ ...byLists, crls: [revocationList(certify({ isAuthority: true }), [], changes)] }),
     /critical extension 2\.5\.29\.27/,
   );
-  assert.match(await rejected({ revocation: "SIGNER_REVOCATION_ONLINE" }), /not supported by this version/);
+  assert.match(
+    await rejected({ revocation: "SIGNER_REVOCATION_ONLINE" }),
+    /needs the setting MOORAGE_REVOCATION=online/,
+  );
   assert.match(await rejected({}, { times: ["SIGNATURE_TIME_LOG"] }), /use TIMESTAMP, REGISTRY/);
   assert.match(await rejected({}, { times: ["SIGNATURE_TIME_TIMESTAMP"] }), /x509\.tsaRoots.*is required/);
   assert.match(await rejected({}, { requireLog: true }), /not verified for certificates/);

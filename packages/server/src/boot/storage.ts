@@ -91,6 +91,7 @@ export async function openStorage(
     emailIssuers,
     publicAdvisories,
     hasSigstoreRoot: config.sigstoreRootFile !== "" || config.sigstoreTufUrl !== "",
+    asksAuthorities: config.revocation === "online",
     terms,
     ecosystems,
     admins,

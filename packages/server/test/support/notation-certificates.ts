@@ -94,8 +94,8 @@ function nameOf(attributes: readonly Attribute[]): Buffer {
   return sequence(...attributes.map(([type, value]) => set(sequence(oid(ATTRIBUTES[type]), der(0x0c, value)))));
 }
 
-/** Where the elements of a certificate's body begin and end: the sixth is its subject. */
-function subjectIn(certificate: Buffer): Buffer {
+/** The subject of a certificate in DER: the sixth element of its body. */
+export function subjectIn(certificate: Buffer): Buffer {
   return elementsIn(elementsIn(certificate)[0] ?? Buffer.alloc(0))[5] ?? Buffer.alloc(0);
 }
 
@@ -107,7 +107,8 @@ export function issuerAndSerial(certificate: Buffer): Buffer {
   return sequence(issuer, serial);
 }
 
-function elementsIn(element: Buffer): Buffer[] {
+/** The elements of one that is a sequence. */
+export function elementsIn(element: Buffer): Buffer[] {
   const found: Buffer[] = [];
   let at = sizeAt(element, 0).from;
   while (at < element.length) {

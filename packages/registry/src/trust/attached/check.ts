@@ -128,3 +128,13 @@ export async function awaitReading({ tx, nowMs }: Call, subject: string, manifes
     .onConflict((on) => on.columns(["subject", "manifest"]).doUpdateSet(again))
     .execute();
 }
+
+/** Has a manifest that waits verified before those that are not urgent. */
+export async function hurryReading({ tx }: Pick<Call, "tx">, subject: string, manifest: string): Promise<void> {
+  await tx
+    .updateTable("signature_readings")
+    .set({ urgent: 1 })
+    .where("subject", "=", subject)
+    .where("manifest", "=", manifest)
+    .execute();
+}

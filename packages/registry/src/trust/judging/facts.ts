@@ -109,7 +109,11 @@ function signedManifest(
       else changed.add(signer.uid);
     for (const row of verdicts) {
       const signer = known.get(row.signer);
-      if (signer !== undefined) facts.push(factIn(row, signer));
+      if (signer === undefined) continue;
+      const fact = factIn(row, signer);
+      facts.push(fact);
+      // It is verified as far as it can be: somebody else has not answered yet.
+      if (fact.state === SignatureState.WAITING) waitsFor.add(signer.uid);
     }
   }
   return { digest, facts, unread, waitsFor, waits: isWaiting };

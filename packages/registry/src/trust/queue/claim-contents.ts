@@ -1,11 +1,13 @@
-import { SignerScheme } from "@moorage/api/messages";
+import { SignerRevocation, SignerScheme } from "@moorage/api/messages";
 import { isObject } from "@moorage/kernel/lib/json";
 import { milliseconds } from "@moorage/kernel/lib/timestamps";
 import { ancestorsOf } from "@moorage/kernel/lib/uid";
 import type { StoredBlob } from "@moorage/kernel/blobs";
 import { type Database, type Row, select } from "@moorage/kernel/store";
 import { certificatesOf, keylessOf, keysOf, timesOf } from "../signers/resource.ts";
+import { statusesOf } from "../revocation/statuses.ts";
 import { trustRootsOf } from "../roots/read.ts";
+import type { KnownStatus } from "../verify/statuses.ts";
 import type { SignerSpec, TrustedRootText } from "../verify/types.ts";
 
 /** A layer of a manifest with signatures. `stored`: where its content is, if it is held. */
@@ -30,6 +32,8 @@ export interface ClaimedSigned {
   signers: SignerSpec[];
   /** By the names that the signers use; that of the settings only where it comes from a mirror. */
   trustRoots: Record<string, TrustedRootText>;
+  /** What authorities say of the certificates on which it depended when it was verified last, by `statusKey`. */
+  statuses: Record<string, KnownStatus>;
   heldMs: number;
 }
 
@@ -73,6 +77,7 @@ export async function claimedOf(
     layersLeftOut: Math.max(0, all.length - MAX_LAYERS),
     signers,
     trustRoots: await trustRootsOf(tx, signers, tufSource),
+    statuses: await statusesOf(tx, { subject, manifest }),
     heldMs: Math.min(create_time, held.create_time),
   };
 }
@@ -167,6 +172,7 @@ function specOf(row: SignerRow): SignerSpec {
         identities: x509.identities,
         revoked: x509.revokedFingerprints,
         crls: x509.crls,
+        isOnline: x509.revocation === SignerRevocation.ONLINE,
       },
     }),
   };

@@ -3,7 +3,7 @@ import { command } from "@moorage/kernel/core/command";
 import { ancestorsOf } from "@moorage/kernel/lib/uid";
 import { hurrySignatureChecks } from "../../registry/index.ts";
 import { takeAdvisoryLock } from "@moorage/kernel/store";
-import { awaitReading } from "../attached/check.ts";
+import { awaitReading, hurryReading } from "../attached/check.ts";
 import { READING_STATE, VERIFYING } from "../command-options.ts";
 import { judgedBy } from "../signatures/judge.ts";
 
@@ -38,12 +38,7 @@ export const hurrySignatures = command(
       // What has failed for good is not attempted each time that somebody asks.
       if (state === READING_STATE.failed || (state === READING_STATE.done && isCurrent)) continue;
       if (state !== READING_STATE.waiting) await awaitReading(call, subject, manifest);
-      await tx
-        .updateTable("signature_readings")
-        .set({ urgent: 1 })
-        .where("subject", "=", subject)
-        .where("manifest", "=", manifest)
-        .execute();
+      await hurryReading(call, subject, manifest);
     }
     wake("signatures");
   },

@@ -26,7 +26,12 @@ export const removeUnusedReadings = command(
     );
     let removed = 0;
     for (const { subject, manifest } of rows.filter(({ used }) => used === 0)) {
-      for (const table of ["signature_verdicts", "signature_entries", "signature_readings"] as const)
+      for (const table of [
+        "certificate_status_uses",
+        "signature_verdicts",
+        "signature_entries",
+        "signature_readings",
+      ] as const)
         await tx.deleteFrom(table).where("subject", "=", subject).where("manifest", "=", manifest).execute();
       removed += 1;
     }

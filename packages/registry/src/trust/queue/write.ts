@@ -91,14 +91,24 @@ export async function writeVerdicts(
   for (const maker of new Set([...before.keys(), ...after.keys()])) {
     const [was = [], is = []] = [before.get(maker), after.get(maker)];
     if (textOf(was, nowMs) === textOf(is, nowMs)) continue;
-    for (const row of was) await end(row);
-    added.push(...is);
+    const going = goingOn(was, is, nowMs);
+    for (const row of was) if (row !== going?.was) await end(row);
+    if (going !== undefined) await extend(going.was, going.is.until_time);
+    added.push(...is.filter((row) => row !== going?.is));
   }
   for (let at = 0; at < added.length; at += ROWS)
     await tx
       .insertInto("signature_verdicts")
       .values(added.slice(at, at + ROWS))
       .execute();
+
+  async function extend({ n, signer, from_time }: Verdict, until_time: number | null): Promise<void> {
+    await tx
+      .updateTable("signature_verdicts")
+      .set({ until_time })
+      .where((where) => where.and({ subject, manifest, n, signer, from_time }))
+      .execute();
+  }
 
   async function end({ n, signer, from_time }: Verdict): Promise<void> {
     const isRow = { subject, manifest, n, signer, from_time };
@@ -115,6 +125,23 @@ export async function writeVerdicts(
         .where((where) => where.and(isRow))
         .execute();
   }
+}
+
+/**
+ * What is now, where it goes on until another time: the row stays, or there would be one for each answer of an
+ * authority.
+ */
+function goingOn(
+  was: readonly Verdict[],
+  is: readonly Verdict[],
+  nowMs: number,
+): { was: Verdict; is: Verdict } | undefined {
+  const before = was.find(({ from_time }) => from_time < nowMs);
+  const after = is.find(({ from_time }) => from_time <= nowMs);
+  if (before === undefined || after === undefined) return undefined;
+  const said = ({ state, code, reason, fingerprint }: Verdict): string =>
+    JSON.stringify([state, code, reason, fingerprint]);
+  return said(before) === said(after) ? { was: before, is: after } : undefined;
 }
 
 function byMaker(rows: readonly Verdict[]): Map<string, Verdict[]> {

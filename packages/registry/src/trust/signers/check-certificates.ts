@@ -21,7 +21,11 @@ const MAX_IDENTITY = 2_048;
 const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 
 /** What is wrong with who issues a signer's certificates, and for whom: nothing is accepted and then ignored. */
-export function certificatesViolations(x509: SignerCertificates, { times }: Pick<Signer, "times">): FieldViolation[] {
+export function certificatesViolations(
+  x509: SignerCertificates,
+  { times }: Pick<Signer, "times">,
+  asksAuthorities: boolean,
+): FieldViolation[] {
   const { roots, tsaRoots, identities, crls, revokedFingerprints, revocation } = x509;
   const isAuthority = x509.scheme === SignerScheme.SIGNING_AUTHORITY;
   const found: FieldViolation[] = [
@@ -47,10 +51,10 @@ export function certificatesViolations(x509: SignerCertificates, { times }: Pick
   const readsLists = revocation === SignerRevocation.CRL;
   if (crls.length > 0 && !readsLists) wrong("crls", "are read with the revocation CRL alone");
   if (crls.length === 0 && readsLists) wrong("crls", "is required with the revocation CRL: lists in PEM");
-  if (revocation === SignerRevocation.ONLINE)
+  if (revocation === SignerRevocation.ONLINE && !asksAuthorities)
     wrong(
       "revocation",
-      "ONLINE is not supported by this version: authorities are not asked; use CRL, or revokedFingerprints",
+      "ONLINE needs the setting MOORAGE_REVOCATION=online, by which the server asks authorities; use CRL, or revokedFingerprints",
     );
   return found;
 }

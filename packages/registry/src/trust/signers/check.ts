@@ -20,13 +20,13 @@ import { PublicKeyError, publicKeyOf } from "./public-key.ts";
  */
 export function checkSigner(
   signer: Signer,
-  { hasSigstoreRoot = false }: Pick<ServiceContext, "hasSigstoreRoot">,
+  { hasSigstoreRoot = false, asksAuthorities = false }: Pick<ServiceContext, "hasSigstoreRoot" | "asksAuthorities">,
 ): void {
   validate(SignerSchema, signer);
   const violations = [...kindViolations(signer), ...keyViolations(signer), ...timeViolations(signer)];
   const { keyless, x509 } = signer;
   if (keyless !== undefined) violations.push(...identityViolations(keyless, hasSigstoreRoot));
-  if (x509 !== undefined) violations.push(...certificatesViolations(x509, signer));
+  if (x509 !== undefined) violations.push(...certificatesViolations(x509, signer, asksAuthorities));
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 

@@ -1,4 +1,5 @@
 import type { Claims } from "../claims/claims.ts";
+import type { AskedStatuses, StatusNeed } from "./statuses.ts";
 import type { SignatureCode, SignatureFormat, SignatureState, SignatureTime } from "@moorage/api/messages";
 
 /** A key of a signer. Times are milliseconds since 1970. */
@@ -47,6 +48,8 @@ export interface SpecCertificates {
   revoked: readonly string[];
   /** Lists of revoked certificates in PEM. With any, each certificate must have one that does not name it. */
   crls: readonly string[];
+  /** Whether authorities are asked if they have revoked a certificate: without their answer none counts. */
+  isOnline: boolean;
 }
 
 /** Who signs, as signatures are verified: by keys, by an identity, or by certificates. */
@@ -79,6 +82,8 @@ export interface Signed {
   /** The media type of that manifest. */
   subjectMediaType?: string | undefined;
   layers: readonly SignedLayer[];
+  /** What authorities say of certificates; by default nobody is asked. */
+  asked?: AskedStatuses;
   signers: readonly SignerSpec[];
   /** When the signatures were first held here. */
   heldMs: number;
@@ -116,6 +121,8 @@ export interface VerifiedEntry {
   matches: readonly Match[];
   /** What it says that rules may ask for, where somebody whom a signer names has made it. */
   claims?: Claims;
+  /** The certificates whose authorities are to be asked about them. */
+  needs?: readonly StatusNeed[];
 }
 
 /** What is wrong with a signature whoever made it; the message is stored and shown. */

@@ -19,9 +19,10 @@ import {
   releaseSignatures,
   renewSignatures,
 } from "../queue/queue.ts";
+import { checkNextStatus, useStatuses } from "../revocation/statuses.ts";
 import { readSigstoreRoot, readSigstoreTuf } from "../roots/file.ts";
 import { noteTrustRoot } from "../roots/note.ts";
-import { createVerifier } from "./verifier.ts";
+import { createVerifier, type Verifier } from "./verifier.ts";
 
 export interface SignatureDeps {
   config: Pick<
@@ -32,6 +33,7 @@ export interface SignatureDeps {
     | "sigstoreTufUrl"
     | "sigstoreTufRootFile"
     | "allowPrivateNetwork"
+    | "revocation"
     | "workPollMs"
   >;
   transactor: Transactor;
@@ -51,19 +53,33 @@ export function startSignatures({ config, transactor, wakes, clock, log }: Signa
   const stopping = new AbortController();
   const { signal } = stopping;
   const holder = randomUUID();
-  const { dataDir, blobsUrl } = config;
+  const { dataDir, blobsUrl, revocation } = config;
   const sigstoreRoot = readSigstoreRoot(config);
   const tufSource = readSigstoreTuf(config)?.source ?? "";
-  const verifier = createVerifier({ dataDir, blobsUrl, sigstoreRoot }, (reason, kind) =>
-    log.warn({ reason, kind }, "a process that verifies signatures ended"),
+  const verifier = createVerifier(
+    { dataDir, blobsUrl, sigstoreRoot, isAsking: revocation === "online" },
+    (reason, kind) => log.warn({ reason, kind }, "a process that verifies signatures ended"),
   );
   const data = (): CallData => systemCallNow(clock);
+  /** Verifies it; once more by what was known of its certificates without being known to belong to it. */
+  const verifyBy = async (claimed: ClaimedSigned, ends: AbortSignal): ReturnType<Verifier["verify"]> => {
+    const answer = await verifier.verify(claimed, clock.nowMs(), ends);
+    if (answer === undefined || !("needs" in answer)) return answer;
+    const { subject, manifest, statuses: given } = claimed;
+    const { needs } = answer;
+    if (needs.length === 0 && Object.keys(given).length === 0) return answer;
+    const { statuses } = await transactor.write(useStatuses, data(), { subject, manifest, needs });
+    const isMore = Object.entries(statuses).some(
+      ([key, { state, failedMs }]) => given[key] === undefined && (state !== "none" || failedMs !== undefined),
+    );
+    return isMore ? await verifier.verify({ ...claimed, statuses }, clock.nowMs(), ends) : answer;
+  };
   const verifyOne = async (claimed: ClaimedSigned): Promise<void> => {
     const { subject, manifest, signers } = claimed;
     const reading = { subject, manifest, holder };
     const renew = (): Promise<{ held: boolean }> => transactor.write(renewSignatures, data(), reading);
     await whileHeld({ renew, holdMs: HOLD_MS, log, what: "signatures" }, async (lost) => {
-      const answer = await verifier.verify(claimed, clock.nowMs(), AbortSignal.any([signal, lost]));
+      const answer = await verifyBy(claimed, AbortSignal.any([signal, lost]));
       if (answer === undefined) return await transactor.write(releaseSignatures, data(), reading);
       if ("entries" in answer) {
         const against = signers.map(({ uid, version }): [string, string] => [uid, version]);
@@ -74,15 +90,17 @@ export function startSignatures({ config, transactor, wakes, clock, log }: Signa
       await transactor.write(failSignatures, data(), { ...reading, ...answer });
     });
   };
-  const whatWaits = async (): Promise<{ checks: boolean; signers: boolean; readings: boolean }> =>
+  const whatWaits = async (): Promise<{ checks: boolean; signers: boolean; statuses: boolean; readings: boolean }> =>
     await transactor.read(data(), async ({ tx }) => {
-      const [row] = await select<{ checks: number | null; signers: number | null; readings: number | null }>(
+      const [row] = await select<Record<"checks" | "signers" | "statuses" | "readings", number | null>>(
         tx,
         `select (select 1 from signature_checks limit 1) as checks, (select 1 from signer_checks limit 1) as signers,
+           (select 1 from certificate_statuses where check_time is not null limit 1) as statuses,
            (select 1 from signature_readings where state = ${READING_STATE.waiting} and hold_until <= ? limit 1) as readings`,
         [clock.agreedMs()],
       );
-      return { checks: row?.checks === 1, signers: row?.signers === 1, readings: row?.readings === 1 };
+      const is = (name: keyof NonNullable<typeof row>): boolean => row?.[name] === 1;
+      return { checks: is("checks"), signers: is("signers"), statuses: is("statuses"), readings: is("readings") };
     });
   let isNoted = false;
   const noteRoot = async (): Promise<void> => {
@@ -95,11 +113,12 @@ export function startSignatures({ config, transactor, wakes, clock, log }: Signa
     await noteRoot();
     for (let isAny = true; isAny && !signal.aborted;) {
       const waits = await whatWaits();
-      isAny = waits.checks || waits.signers || waits.readings;
+      isAny = waits.checks || waits.signers || waits.statuses || waits.readings;
       for (let left = MAX_CHECKS; waits.checks && left > 0 && !signal.aborted; left--)
         if (!(await transactor.write(checkNextSignatures, data(), {})).checked) break;
       if (waits.signers && !signal.aborted) await transactor.write(checkNextSigner, data(), {});
-      if (signal.aborted || !(waits.readings || waits.checks || waits.signers)) continue;
+      if (waits.statuses && !signal.aborted) await transactor.write(checkNextStatus, data(), {});
+      if (signal.aborted || !isAny) continue;
       const { claimed } = await transactor.write(claimSignatures, data(), { holder, tufSource });
       if (claimed !== undefined) await verifyOne(claimed);
     }

@@ -1,6 +1,7 @@
 import { processPool, TaskError, type TaskErrorKind } from "@moorage/kernel/lib/process-pool";
 import { programFile } from "@moorage/kernel/lib/program-file";
 import type { ClaimedSigned } from "../queue/claim-contents.ts";
+import type { StatusNeed } from "../verify/statuses.ts";
 import type { VerifiedEntry } from "../verify/types.ts";
 
 /** Where blobs are: all that the verifying processes know of the server. */
@@ -9,6 +10,15 @@ export interface VerifierData {
   blobsUrl: string;
   /** The trusted root of Sigstore, as JSON; empty when there is none. */
   sigstoreRoot: string;
+  /** Whether authorities are asked about certificates: MOORAGE_REVOCATION. */
+  isAsking: boolean;
+}
+
+/** The signatures of a manifest. */
+export interface VerifiedManifest {
+  entries: VerifiedEntry[];
+  /** The certificates on which they depend, whose authorities are to be asked about them. */
+  needs: StatusNeed[];
 }
 
 /** Why there is no answer. `isFinal`: there would be none another time either. */
@@ -26,7 +36,7 @@ export interface Verifier {
     claimed: ClaimedSigned,
     nowMs: number,
     signal: AbortSignal,
-  ): Promise<{ entries: VerifiedEntry[] } | NotVerified | undefined>;
+  ): Promise<VerifiedManifest | NotVerified | undefined>;
   /** Kills the process; waits a second at most. */
   stop(): Promise<void>;
 }
@@ -56,7 +66,7 @@ export function createVerifier(data: VerifierData, died: (reason: string, kind: 
     async verify(claimed, nowMs, signal) {
       const timeoutMs = MANIFEST_MS + claimed.layers.length * SIGNATURE_MS;
       try {
-        return await pool.run<{ entries: VerifiedEntry[] }>("verify", { ...claimed, nowMs }, { timeoutMs, signal });
+        return await pool.run<VerifiedManifest>("verify", { ...claimed, nowMs }, { timeoutMs, signal });
       } catch (error) {
         if (!(error instanceof TaskError)) throw error;
         return error.kind === "aborted" ? undefined : notVerified(error, timeoutMs);

@@ -6,7 +6,7 @@ import { DSSE, isBundle, isNotation, SIMPLE_SIGNING } from "../attached/formats.
 import type { ClaimedLayer, ClaimedSigned } from "../queue/claim-contents.ts";
 import type { TrustedRoots, VerifiedEntry } from "../verify/types.ts";
 import { verifySigned } from "../verify/verify.ts";
-import type { VerifierData } from "./verifier.ts";
+import type { VerifiedManifest, VerifierData } from "./verifier.ts";
 
 const MIB = 1 << 20;
 /** The largest content of a layer that is read, in bytes, by its type; nothing of others is. */
@@ -33,9 +33,9 @@ async function blobsOf({ dataDir, blobsUrl }: VerifierData): Promise<BlobStore> 
 }
 
 async function verify(
-  { layers, layersLeftOut, signers, trustRoots, ...claimed }: ClaimedSigned & { nowMs: number },
+  { layers, layersLeftOut, signers, trustRoots, statuses, ...claimed }: ClaimedSigned & { nowMs: number },
   data: VerifierData,
-): Promise<{ entries: VerifiedEntry[] }> {
+): Promise<VerifiedManifest> {
   const entries: VerifiedEntry[] = [];
   const rootOf: TrustedRoots = (name) =>
     name === "" && data.sigstoreRoot !== "" ? { json: data.sigstoreRoot } : (trustRoots[name] ?? NO_ROOT);
@@ -46,7 +46,8 @@ async function verify(
     const content = isNotation(mediaType) && !isAlone ? NOT_ALONE : await contentOf(layer, data);
     const one = { n, mediaType, annotations, content };
     const { subject, subjectContent, subjectMediaType, heldMs, nowMs } = claimed;
-    const about = { subject, subjectContent, subjectMediaType, heldMs, nowMs };
+    const asked = { statuses, isAsking: data.isAsking };
+    const about = { subject, subjectContent, subjectMediaType, asked, heldMs, nowMs };
     entries.push(...(await verifySigned({ ...about, signers, layers: [one] }, rootOf)));
   }
   if (layers.length === 0) entries.push(notVerified(0, "the manifest has no layers, and so no signatures"));
@@ -57,7 +58,8 @@ async function verify(
         `${layersLeftOut} more layers are not verified: a manifest has ${layers.length} at most`,
       ),
     );
-  return { entries };
+  const needs = entries.flatMap((entry) => entry.needs ?? []);
+  return { entries: entries.map(({ needs: _needs, ...entry }) => entry), needs };
 }
 
 function notVerified(n: number, reason: string): VerifiedEntry {

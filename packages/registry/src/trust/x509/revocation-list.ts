@@ -2,6 +2,7 @@ import { ASN1Obj } from "@sigstore/core";
 import { type Certificate, CertificateError, MAX_DER, nameOf } from "./certificate.ts";
 import { SIGNS_LISTS } from "./extensions.ts";
 import { hashOf, isSignedWith } from "./signed-with.ts";
+import { timeIn } from "./times.ts";
 
 /** A list of revoked certificates of one issuer. Not verified. Times are since 1970, in milliseconds. */
 export interface RevocationList {
@@ -14,15 +15,16 @@ export interface RevocationList {
   isSignedBy(issuer: Certificate): boolean;
 }
 
-const INVALIDITY_DATE = "2.5.29.24";
+export const INVALIDITY_DATE = "2.5.29.24";
 /** Extensions that are understood even where they are critical: invalidity date, reason, number, key of the issuer. */
 const UNDERSTOOD: ReadonlySet<string> = new Set([INVALIDITY_DATE, "2.5.29.21", "2.5.29.20", "2.5.29.35"]);
 
 /**
- * Reads a list. Throws a CertificateError, also for lists of a part, or of changes alone. Source: RFC 5280, section 5.
+ * Reads a list of at most `maxBytes`. Throws a CertificateError, also for lists of a part, or of changes alone. Source:
+ * RFC 5280, section 5.
  */
-export function readRevocationList(der: Uint8Array): RevocationList {
-  if (der.length > MAX_DER) throw new CertificateError(`the list has more than ${MAX_DER} bytes`);
+export function readRevocationList(der: Uint8Array, maxBytes = MAX_DER): RevocationList {
+  if (der.length > maxBytes) throw new CertificateError(`the list has more than ${maxBytes} bytes`);
   try {
     return partsOf(ASN1Obj.parseBuffer(Buffer.from(der)));
   } catch (error) {
@@ -44,8 +46,8 @@ function partsOf({ subs: [body, algorithm, bits] }: ASN1Obj): RevocationList {
   const signature = bits.value.subarray(1);
   return {
     issuer: issuer.toDER(),
-    fromMs: from.toDate().getTime(),
-    untilMs: until.toDate().getTime(),
+    fromMs: timeIn(from),
+    untilMs: timeIn(until),
     revoked: new Map(entries.map(revokedIn)),
     isSignedBy({ key, usage, subject }) {
       try {
@@ -63,7 +65,7 @@ function revokedIn({ subs: [serial, , extensions] }: ASN1Obj): [serial: string, 
   if (serial === undefined) throw new Error("an entry has no serial number");
   requireUnderstood(extensions);
   const date = extensions?.subs.find(({ subs }) => subs[0]?.toOID() === INVALIDITY_DATE)?.subs.at(-1)?.subs[0];
-  return [serial.value.toString("hex"), date?.toDate().getTime() ?? -Infinity];
+  return [serial.value.toString("hex"), date === undefined ? -Infinity : timeIn(date)];
 }
 
 function requireUnderstood(extensions: ASN1Obj | undefined): void {

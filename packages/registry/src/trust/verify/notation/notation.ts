@@ -5,6 +5,7 @@ import { type Match, type Signed, SignatureError, type SignedLayer, type SignerS
 import { algorithmOf, isSignedBy } from "../../x509/algorithms.ts";
 import { CertificateError, nameOf, readCertificate } from "../../x509/certificate.ts";
 import { requireSigningChain } from "../../x509/chain.ts";
+import type { AskedStatuses, StatusNeed } from "../statuses.ts";
 import { readCose } from "./cose.ts";
 import { type Envelope, type SoundEnvelope, unreadable } from "./envelope.ts";
 import { readJws } from "./jws.ts";
@@ -22,7 +23,11 @@ export interface VerifiedNotation {
   /** When it was made, where everybody who trusts it lets that be said. */
   signedMs?: number;
   timeSource: SignatureTime;
+  /** The certificates whose authorities are to be asked about them. */
+  needs: StatusNeed[];
 }
+
+const NOT_ASKED: AskedStatuses = { statuses: {}, isAsking: false };
 
 /**
  * Verifies an envelope as a signature of the subject. Throws a SignatureError for what is wrong with it whoever signs.
@@ -33,9 +38,10 @@ export function verifyNotation(
     subject,
     subjectContent,
     subjectMediaType = "",
+    asked = NOT_ASKED,
     heldMs,
     nowMs,
-  }: Pick<Signed, "subject" | "subjectContent" | "subjectMediaType" | "heldMs" | "nowMs">,
+  }: Pick<Signed, "subject" | "subjectContent" | "subjectMediaType" | "asked" | "heldMs" | "nowMs">,
   { mediaType, content }: Pick<SignedLayer, "mediaType"> & { content: Uint8Array },
   signers: readonly SignerSpec[],
 ): VerifiedNotation {
@@ -44,7 +50,7 @@ export function verifyNotation(
   const envelope = sound(mediaType === JOSE ? readJws(content) : readCose(content));
   const target = { digest: subject, mediaType: subjectMediaType, size: subjectContent.length };
   const claims = payloadClaims(envelope.payload, target);
-  const found = signers.flatMap((signer) => worthBy(envelope, signer, { heldMs, nowMs }) ?? []);
+  const found = signers.flatMap((signer) => worthBy(envelope, signer, { heldMs, nowMs, asked }) ?? []);
   const times = found.flatMap(({ time }) => time ?? []);
   const [first] = times.toSorted((one, other) => other.ms - one.ms);
   const isSaid = first !== undefined && times.length === found.length;
@@ -54,6 +60,8 @@ export function verifyNotation(
     matches: found.map(({ match }) => match),
     ...(isSaid && { signedMs: first.ms }),
     timeSource: isSaid ? first.source : SignatureTime.UNSPECIFIED,
+    // Those of one chain: whoever asks about it asks about all of it.
+    needs: [...(found.find(({ needs }) => needs.length > 0)?.needs ?? [])],
   };
 }
 

@@ -1,10 +1,12 @@
 import { SignatureCode, SignatureState, SignatureTime } from "@moorage/api/messages";
+import type { AskedStatuses, StatusNeed } from "../statuses.ts";
 import type { Match, Segment, SignerSpec, SpecCertificates } from "../types.ts";
 import { segmentsOf } from "../validity.ts";
 import { nameOf } from "../../x509/certificate.ts";
 import { validityOf } from "../../x509/chain.ts";
 import { isOf, trustedIdentity } from "../../x509/distinguished-name.ts";
 import type { SoundEnvelope } from "./envelope.ts";
+import { onlineStatus, type OnlineStatus } from "./online.ts";
 import { type KnownTime, knownTimes } from "./signature-times.ts";
 import { listToDer, pemToDer } from "../../x509/pem.ts";
 import { readRevocationList, type Revocation, type RevocationList, revocationOf } from "../../x509/revocation-list.ts";
@@ -17,17 +19,24 @@ interface Times {
   nowMs: number;
 }
 
+interface Given extends Times {
+  /** What authorities say of certificates. */
+  asked: AskedStatuses;
+}
+
 /** What a signer makes of a signature. `time`: when it was made by what the signer trusts. */
 export interface SignerMatch {
   match: Match;
   time?: KnownTime;
+  /** The certificates whose authorities are to be asked about them for the signer. */
+  needs: readonly StatusNeed[];
 }
 
 /**
  * What the envelope is worth by a signer; undefined where the signer has no such certificates, or trusts none of its
  * chain.
  */
-export function worthBy(envelope: SoundEnvelope, signer: SignerSpec, times: Times): SignerMatch | undefined {
+export function worthBy(envelope: SoundEnvelope, signer: SignerSpec, times: Given): SignerMatch | undefined {
   const { x509 } = signer;
   if (x509 === undefined) return undefined;
   const roots = x509.roots.map(pemToDer);
@@ -35,8 +44,9 @@ export function worthBy(envelope: SoundEnvelope, signer: SignerSpec, times: Time
   if (!certificates.some(({ der }) => roots.some((root) => root.equals(der)))) return undefined;
   const { fingerprint } = certificates[0];
   const answer = (segments: readonly Segment[]): Match => ({ signer: signer.uid, fingerprint, segments });
-  const always = (worth: Worth): SignerMatch => ({
+  const always = (worth: Worth, needs: readonly StatusNeed[] = []): SignerMatch => ({
     match: answer([{ fromMs: times.nowMs, ...worth }]),
+    needs,
   });
   const other = otherSigner(envelope, x509);
   if (other !== undefined)
@@ -49,8 +59,10 @@ export function worthBy(envelope: SoundEnvelope, signer: SignerSpec, times: Time
   const lists = x509.crls.map(readList);
   const { known, problem } = knownTimes(envelope, signer, x509, { heldMs: times.heldMs, lists });
   const revocation = lists.length === 0 ? NO_LISTS : revocationOf(certificates, lists);
-  const listed = worthByLists(revocation, known);
-  if (listed !== undefined) return always(listed);
+  const online = x509.isOnline ? onlineStatus(certificates, times.asked) : undefined;
+  const { needs = [] } = online ?? {};
+  const listed = worthByLists(revocation, known) ?? (online && worthByAuthorities(online, known));
+  if (listed !== undefined) return always(listed, needs);
   const validity = validityOf(certificates);
   const { notBeforeMs, notAfterMs } = validity;
   const counted =
@@ -66,9 +78,11 @@ export function worthBy(envelope: SoundEnvelope, signer: SignerSpec, times: Time
     (day) => `the lists of revoked certificates hold until ${day}`,
     times,
   );
-  const ended = until(current, envelope.headers.expiryMs, (day) => `it counts until ${day} by its own word`, times);
+  const said = current.map((each) => (isTrusted(each) ? { ...each, reason: online?.said ?? "" } : each));
+  const answered = until(said, online?.untilMs, () => online?.ended ?? "", times);
+  const ended = until(answered, envelope.headers.expiryMs, (day) => `it counts until ${day} by its own word`, times);
   const match = answer(ended);
-  return { match, ...(time !== undefined && { time }) };
+  return { match, needs, ...(time !== undefined && { time }) };
 }
 
 /** What a signature is worth whose certificates are revoked by lists, or are on none; undefined for others. */
@@ -82,12 +96,22 @@ function worthByLists({ revoked, unknown }: Revocation, known: readonly KnownTim
   return { state: SignatureState.INVALID, code: SignatureCode.BAD_CERTIFICATE, reason };
 }
 
+/** The same by the answers of authorities. */
+function worthByAuthorities({ revoked, unknown }: OnlineStatus, known: readonly KnownTime[]): Worth | undefined {
+  if (revoked === undefined || known.some(({ untilMs }) => untilMs < revoked.sinceMs)) return unknown;
+  return { state: SignatureState.REVOKED, code: SignatureCode.REVOKED, reason: revoked.reason };
+}
+
 /** Why a certificate that a root of the signer's has issued is somebody else's; undefined when it is not. */
 function otherSigner({ certificates: [leaf], headers }: SoundEnvelope, x509: SpecCertificates): string | undefined {
   if (headers.isAuthority !== x509.isAuthority)
     return `it is by the scheme ${headers.isAuthority ? "SIGNING_AUTHORITY" : "X509"}, which the signer does not use`;
   if (x509.identities.some((each) => isOf(leaf.attributes, trustedIdentity(each)))) return undefined;
   return `its certificate is one of ${nameOf(leaf)}, which is not among the signer's identities`;
+}
+
+function isTrusted({ state }: Segment): boolean {
+  return state === SignatureState.TRUSTED;
 }
 
 function explained(segment: Segment, problem: string | undefined): Segment {

@@ -257,7 +257,9 @@ export type SignerCertificates = Message<"moorage.registry.v2.SignerCertificates
   revokedFingerprints: string[];
 
   /**
-   * How else revoked certificates are found. ONLINE is not supported by this version: a signer with it is rejected.
+   * How else revoked certificates are found. ONLINE needs the setting MOORAGE_REVOCATION of the server: each
+   * certificate of a chain but its root must have an answer of its authority that has not ended, or the signature does
+   * not count.
    *
    * @generated from field: moorage.registry.v2.SignerRevocation revocation = 7;
    */
@@ -557,7 +559,7 @@ export const SignerRevocation = {
   CRL: 2,
 
   /**
-   * By asking the authorities.
+   * By asking the authorities in the background: by OCSP, or by the lists that certificates name.
    *
    * @generated from enum value: SIGNER_REVOCATION_ONLINE = 3;
    */
