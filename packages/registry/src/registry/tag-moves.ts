@@ -22,6 +22,8 @@ export interface TagMove {
   deprecated?: boolean;
   /** Defaults to the tag's value; empty for a new tag. */
   bundles?: string[];
+  /** When it moved, in milliseconds since 1970, if that was at another installation. Defaults to now. */
+  timeMs?: number;
 }
 
 /** A tag as it is before a move. Undefined when the repo has no tag of that name. */
@@ -55,6 +57,8 @@ const selectPlace = statement<PlaceRow>(
     from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?`,
   ["text", "text", "text", "text"],
 );
+/** Pushes are denied before, and copies are what moves the tags of such repos. */
+const IS_JUDGED_BEFORE: ReadonlySet<MoveReason> = new Set(["push", "replicate", "mirror"]);
 const SLICE = 1000;
 const MAX_NAMED = 10;
 const selectNames = statement<{ name: string }>(
@@ -97,11 +101,10 @@ export async function moveTag(
   const deprecated = move.deprecated ?? before?.deprecated === 1;
   const bundles = move.bundles === undefined ? (before?.bundles ?? "[]") : JSON.stringify(move.bundles);
   const moved = before?.digest !== digest;
-  // Pushes are denied before, and copies are what moves them.
-  if (moved && move.reason !== "push" && move.reason !== "mirror") await requireNoOrigin(call.tx, repo);
+  if (moved && !IS_JUDGED_BEFORE.has(move.reason)) await requireNoOrigin(call.tx, repo);
   const versionDigest =
     moved && isVersionTag(name) ? (before?.digest ?? (await lastDigest(call, repo, name))) : undefined;
-  const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason, place) : before.update_time;
+  const updateTimeMs = moved ? await record(call, move, place) : before.update_time;
   if (moved) await checkAttachmentsOfTag(call, repo, name);
   if (moved) call.wake("replications");
   const uid = before?.uid ?? newUid(repo);
@@ -204,15 +207,15 @@ async function lastDigest(call: Call, repo: string, name: string): Promise<strin
  */
 export async function deleteTag(
   call: Call,
-  { repo, name, reason }: { repo: string; name: string; reason: DeleteReason },
+  { name, ...rest }: { repo: string; name: string; reason: DeleteReason; timeMs?: number },
 ): Promise<boolean> {
-  return (await deleteTags(call, { repo, names: [name], reason })) === 1;
+  return (await deleteTags(call, { names: [name], ...rest })) === 1;
 }
 
 /** Deletes those of the tags that exist, like deleteTag. Returns how many. */
 export async function deleteTags(
   call: Call,
-  { repo, names, reason }: { repo: string; names: readonly string[]; reason: DeleteReason },
+  { repo, names, reason, timeMs }: { repo: string; names: readonly string[]; reason: DeleteReason; timeMs?: number },
 ): Promise<number> {
   let count = 0;
   for (const name of names) {
@@ -222,7 +225,7 @@ export async function deleteTags(
     const { uid, digest, deprecated, bundles } = place.tag;
     await removeTag(call.tx, uid);
     await checkAttachmentsOfTag(call, repo, name);
-    await record(call, repo, name, "", reason, place);
+    await record(call, { repo, name, digest: "", reason, ...(timeMs !== undefined && { timeMs }) }, place);
     emitTag(call, "deleted", repo, {
       uid,
       name,
@@ -269,13 +272,10 @@ export async function requireNoneProtected(
 /** Appends to the tag's history, after its last record even if the clock went back. Returns the record's time. */
 async function record(
   call: Call,
-  repo: string,
-  tag: string,
-  digest: string,
-  reason: MoveReason,
+  { repo, name, digest, reason, timeMs = call.nowMs }: Omit<TagMove, "reason"> & { reason: MoveReason },
   { lastTime }: TagPlace,
 ): Promise<number> {
-  const time = lastTime === null ? call.nowMs : Math.max(call.nowMs, lastTime + 1);
-  await insertRecord(call.tx, repo, tag, time, digest, call.caller.identity, reason);
+  const time = lastTime === null ? timeMs : Math.max(timeMs, lastTime + 1);
+  await insertRecord(call.tx, repo, name, time, digest, call.caller.identity, reason);
   return time;
 }
