@@ -939,6 +939,15 @@ export const MIGRATIONS: Migration[] = [
       `create index replication_items_repo on replication_items (repo, tag)`,
     ],
   },
+  {
+    version: 82,
+    name: "replications as an identity of another Moorage",
+    statements: [
+      `alter table replications add column destination_identity KEY not null default ''`,
+      // 0 for items of older versions: that their tags moved away and back is not seen.
+      `alter table replication_items add column move_time INT8 not null default 0`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -137,7 +137,7 @@ export async function startBackground(
   const mails = startMails({ transactor, wakes, secrets, clock, log, smtp, config });
   shutdown.at("jobs", () => mails.stop());
   mirroring.start(wakes);
-  const replication = openReplication({ transactor, blobs, secrets, clock, log, config });
+  const replication = openReplication({ transactor, blobs, secrets, tokens: access.tokens, clock, log, config });
   shutdown.at("mirroring", () => replication.close());
   replication.start(wakes);
   const dispatcher = startDispatcher({
