@@ -54,7 +54,9 @@ export async function attemptItem(
       }
     },
   );
-  if (ended !== undefined) await deps.transactor.write(endAttempt, replicationCall(deps), ended);
+  if (ended === undefined) return;
+  deps.metrics.ended(ended.outcome);
+  await deps.transactor.write(endAttempt, replicationCall(deps), ended);
 }
 
 /** Looks whether the item is still held, and renews the hold where that is due. */

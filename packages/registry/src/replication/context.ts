@@ -6,6 +6,7 @@ import type { Transactor } from "@moorage/kernel/core/transactor";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import type { Secrets } from "@moorage/kernel/lib/secrets";
 import type { Tokens } from "@moorage/platform/auth";
+import type { ReplicationMetrics } from "./metrics.ts";
 
 /** The dependencies of replications. */
 export interface ReplicationDeps {
@@ -13,6 +14,7 @@ export interface ReplicationDeps {
   blobs: BlobStore;
   secrets: Secrets;
   tokens: Pick<Tokens, "mint">;
+  metrics: Pick<ReplicationMetrics, "ended" | "sent">;
   clock: Clock;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   config: Pick<Config, "allowPrivateNetwork" | "dnsServers" | "mirrorWorkers" | "workPollMs">;

@@ -239,6 +239,7 @@ async function pushBlob(push: Push, digest: string): Promise<void> {
     async take(bytes: number, touch: () => void) {
       await push.byteRate.take(bytes, touch, signal);
       push.sent += bytes;
+      deps.metrics.sent(bytes);
     },
     signal,
   };
