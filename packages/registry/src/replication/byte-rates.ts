@@ -6,7 +6,7 @@ export interface ByteRate {
   take(bytes: number, touch: () => void, signal: AbortSignal): Promise<void>;
 }
 
-/** What tells the time, in milliseconds from any moment on, and waits. */
+/** A clock, in milliseconds from any moment on, and its waits. */
 export interface Timer {
   nowMs(): number;
   wait(ms: number, signal: AbortSignal): Promise<void>;

@@ -7,7 +7,7 @@ const { PENDING, RUNNING, FAILED, BLOCKED, STOPPED } = ReplicationItemState;
 export interface ReplicationFigures {
   /** Items by their state, each up to a limit. */
   items: ReadonlyMap<string, number>;
-  /** Since when the item has waited that has waited the longest, in milliseconds since 1970; undefined when none does. */
+  /** Since when the oldest item has waited, in milliseconds since 1970; undefined when none does. */
   waitingSinceMs: number | undefined;
 }
 
