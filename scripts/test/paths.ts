@@ -133,6 +133,7 @@ export const TAKES_LONG = [
   "test/replication/hostile",
   "test/replication/interruptions",
   "test/replication/push",
+  "test/replication/two-ways",
   "test/trust/hostile-pulls",
   "test/trust/hostile-signatures",
   "test/trust/notation-decisions",

@@ -951,6 +951,16 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
+    version: 82,
+    name: "replications as an identity of another Moorage",
+    statements: [
+      `alter table replications add column destination_identity KEY not null default ''`,
+      // 0 for items of older versions: that their tags moved away and back is not seen.
+      `alter table replication_items add column move_time INT8 not null default 0`,
+      `create index replication_items_open on replication_items (state, wait_time) where state in (0, 1, 3, 4, 5)`,
+    ],
+  },
+  {
     version: 83,
     name: "thresholds of trust roots",
     statements: [

@@ -28,7 +28,8 @@ interface AuthorizationDeps {
   clock: Clock;
   /** What the token is to be for, as `repository:acme/app:pull`. */
   scopes: readonly string[];
-  credentials: Credentials;
+  /** A function makes them anew for each request of a token, for credentials that end soon. */
+  credentials: Credentials | (() => Promise<Credentials>);
   /** What the registry is to us, for messages. */
   party?: "source" | "destination";
 }
@@ -50,11 +51,10 @@ export function createAuthorization({
   client,
   clock,
   scopes,
-  credentials: { username, password },
+  credentials,
   party = "source",
 }: AuthorizationDeps): Authorization {
   let current: { header: string; untilMs: number } | undefined;
-  const basic = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
   const fetchToken = async (
     realm: string,
@@ -63,13 +63,14 @@ export function createAuthorization({
   ): Promise<{ token: string; ttlMs: number }> => {
     const url = URL.parse(realm);
     if (url === null) throw new UpstreamError("wrong", `the ${party} names a token endpoint that is no URL`);
+    const { username, password } = typeof credentials === "function" ? await credentials() : credentials;
     if (service !== undefined) url.searchParams.set("service", service);
     for (const scope of scopes) url.searchParams.append("scope", scope);
     if (username !== "") url.searchParams.set("account", username);
     try {
       const within = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
       const answer = await client.request(url.href, {
-        headers: username === "" ? {} : { authorization: basic },
+        headers: username === "" ? {} : { authorization: basicOf({ username, password }) },
         signal: within,
       });
       if (answer.status !== 200) {
@@ -96,12 +97,20 @@ export function createAuthorization({
           signal,
         );
         current = { header: `Bearer ${token}`, untilMs: performance.now() + ttlMs * SPARE };
-      } else if (username !== "" && challenges.some(({ scheme }) => scheme === "basic")) {
-        current = { header: basic, untilMs: Number.POSITIVE_INFINITY };
+      } else if (
+        typeof credentials !== "function" &&
+        credentials.username !== "" &&
+        challenges.some(({ scheme }) => scheme === "basic")
+      ) {
+        current = { header: basicOf(credentials), untilMs: Number.POSITIVE_INFINITY };
       }
       return current?.header;
     },
   };
+}
+
+function basicOf({ username, password }: Credentials): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 }
 
 function tokenError(party: string, status: number, afterMs: number | undefined): UpstreamError {

@@ -13,7 +13,7 @@ import { createStandInClients } from "./stand-in/sources.ts";
 import { createUpstreamStates } from "./stand-in/states.ts";
 import { type MirrorScheduler, startScheduler } from "./scheduler.ts";
 
-export { type Authorization, createAuthorization } from "./authorization.ts";
+export { type Authorization, createAuthorization, type Credentials } from "./authorization.ts";
 export { asUpstreamError, retryAfterMs, UpstreamError } from "./errors.ts";
 export { mirroringArea } from "./area.ts";
 export { mirrorMetrics } from "./metrics.ts";

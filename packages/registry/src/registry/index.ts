@@ -49,7 +49,7 @@ export { type Puller, pullersOf } from "./pulls/pullers.ts";
 export { requireEventsOf } from "./pulls/require-events.ts";
 export { requireReporter } from "./usage/report.ts";
 export { tagKey } from "./tag-key.ts";
-export { deleteTag, findTag, moveTag, requireMovable, requireUnprotected } from "./tag-moves.ts";
+export { deleteTag, findTag, moveTag, requireMovable, requireUnprotected, type TagPlace } from "./tag-moves.ts";
 export { expireTags } from "./commands.ts";
 export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";
 export { historyPages, tagPages } from "./tag-readings.ts";

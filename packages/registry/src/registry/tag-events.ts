@@ -3,7 +3,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { parentOf } from "@moorage/kernel/lib/uid";
 
 /** Why a tag moved; stored in its history. Source: docs/contract.md, "Tag history". */
-export type MoveReason = "push" | "api" | "mirror" | "promote" | "rollback" | "import" | DeleteReason;
+export type MoveReason = "push" | "api" | "mirror" | "promote" | "rollback" | "import" | "replicate" | DeleteReason;
 export type DeleteReason = "delete" | "retention";
 
 /** The body of a tag's event. `bundles` is JSON text. */

@@ -22,6 +22,8 @@ export interface TagMove {
   deprecated?: boolean;
   /** Defaults to the tag's value; empty for a new tag. */
   bundles?: string[];
+  /** When it moved, in milliseconds since 1970, if that was at another installation. Defaults to now. */
+  timeMs?: number;
 }
 
 /** A tag as it is before a move. Undefined when the repo has no tag of that name. */
@@ -65,6 +67,8 @@ const selectPlace = statement<PlaceRow & { origin: 1 | null; signing: 1 | null }
   ["text", "text", "text", "text"],
 );
 const selectPushedPlace = statement<PlaceRow>(`select ${COLUMNS} ${OF_TAG}`, ["text", "text", "text", "text"]);
+/** Pushes are denied before, and copies are what moves the tags of such repos. */
+const IS_JUDGED_BEFORE: ReadonlySet<MoveReason> = new Set(["push", "replicate", "mirror"]);
 const SLICE = 1000;
 const MAX_NAMED = 10;
 const selectNames = statement<{ name: string }>(
@@ -97,7 +101,7 @@ const insertRecord = statement(
  */
 export async function moveTag(call: Call, move: TagMove, found?: TagPlace): Promise<MovedTag> {
   const { repo, name, digest } = move;
-  const isPushed = move.reason === "push" || move.reason === "mirror";
+  const isPushed = IS_JUDGED_BEFORE.has(move.reason);
   const place: PushedPlace = found ?? (await (isPushed ? findPushedTag : findTag)(call, repo, name));
   const before = place.tag;
   await requireMovable(call, move, place);
@@ -107,7 +111,7 @@ export async function moveTag(call: Call, move: TagMove, found?: TagPlace): Prom
   if (moved && !isPushed && place.hasOrigin === true) throw failedPrecondition(standsForRegistry(repo));
   const versionDigest =
     moved && isVersionTag(name) ? (before?.digest ?? (await lastDigest(call, repo, name))) : undefined;
-  const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason, place) : before.update_time;
+  const updateTimeMs = moved ? await record(call, move, place) : before.update_time;
   if (moved) await checkAttachmentsOfTag(call, repo, name);
   if (moved) call.wake("replications");
   const uid = before?.uid ?? newUid(repo);
@@ -220,15 +224,15 @@ async function lastDigest(call: Call, repo: string, name: string): Promise<strin
  */
 export async function deleteTag(
   call: Call,
-  { repo, name, reason }: { repo: string; name: string; reason: DeleteReason },
+  { name, ...rest }: { repo: string; name: string; reason: DeleteReason; timeMs?: number },
 ): Promise<boolean> {
-  return (await deleteTags(call, { repo, names: [name], reason })) === 1;
+  return (await deleteTags(call, { names: [name], ...rest })) === 1;
 }
 
 /** Deletes those of the tags that exist, like deleteTag. Returns how many. */
 export async function deleteTags(
   call: Call,
-  { repo, names, reason }: { repo: string; names: readonly string[]; reason: DeleteReason },
+  { repo, names, reason, timeMs }: { repo: string; names: readonly string[]; reason: DeleteReason; timeMs?: number },
 ): Promise<number> {
   let count = 0;
   for (const name of names) {
@@ -238,7 +242,7 @@ export async function deleteTags(
     const { uid, digest, deprecated, bundles } = place.tag;
     await removeTag(call.tx, uid);
     await checkAttachmentsOfTag(call, repo, name);
-    await record(call, repo, name, "", reason, place);
+    await record(call, { repo, name, digest: "", reason, ...(timeMs !== undefined && { timeMs }) }, place);
     emitTag(call, "deleted", repo, {
       uid,
       name,
@@ -285,13 +289,10 @@ export async function requireNoneProtected(
 /** Appends to the tag's history, after its last record even if the clock went back. Returns the record's time. */
 async function record(
   call: Call,
-  repo: string,
-  tag: string,
-  digest: string,
-  reason: MoveReason,
+  { repo, name, digest, reason, timeMs = call.nowMs }: Omit<TagMove, "reason"> & { reason: MoveReason },
   { lastTime }: PushedPlace,
 ): Promise<number> {
-  const time = lastTime === null ? call.nowMs : Math.max(call.nowMs, lastTime + 1);
-  await insertRecord(call.tx, repo, tag, time, digest, call.caller.identity, reason);
+  const time = lastTime === null ? timeMs : Math.max(timeMs, lastTime + 1);
+  await insertRecord(call.tx, repo, name, time, digest, call.caller.identity, reason);
   return time;
 }

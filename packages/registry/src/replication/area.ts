@@ -6,6 +6,7 @@ import { REPLICATION_CHECKS } from "./checks.ts";
 import { replicationCommands } from "./commands.ts";
 import { resealReplications } from "./credentials.ts";
 import { replicationsService } from "./service.ts";
+import { replicationMetrics } from "./metrics.ts";
 import { REPLICATION_TABLES } from "./tables.ts";
 
 export const replicationArea: Area = {
@@ -15,5 +16,6 @@ export const replicationArea: Area = {
   checks: REPLICATION_CHECKS,
   reseal: resealReplications,
   commands: replicationCommands,
+  metrics: [replicationMetrics],
   services: [served(ReplicationsService, replicationsService)],
 };

@@ -32,12 +32,21 @@ export async function attemptItem(
       const push: Omit<Push, "opened"> = { deps, claimed, held, byteRate, signal, sent: 0 };
       // What it sent is counted, however it ends.
       let whole: Push | undefined;
-      const end = (rest: Omit<Ended, "item" | "bytes">): Ended => ({ item: held, bytes: whole?.sent ?? 0, ...rest });
+      const end = (rest: Omit<Ended, "item" | "moveTime" | "bytes">): Ended => ({
+        item: held,
+        moveTime: item.move_time,
+        bytes: whole?.sent ?? 0,
+        ...rest,
+      });
       try {
         const opened = openDestination(deps, client, rule, { repository, deletes: item.digest === "" });
         whole = { ...push, opened };
-        const { digest, reason } = await pushItem(whole);
-        return end({ outcome: "done", pushed: digest, reason });
+        const { digest, reason, isOutdated } = await pushItem(whole);
+        return end(
+          isOutdated === true
+            ? { outcome: "outdated", tried: digest, reason }
+            : { outcome: "done", pushed: digest, reason },
+        );
       } catch (error) {
         if (lost.aborted) return undefined;
         if (stopping.aborted) return end({ outcome: "released", reason: "" });
@@ -45,7 +54,9 @@ export async function attemptItem(
       }
     },
   );
-  if (ended !== undefined) await deps.transactor.write(endAttempt, replicationCall(deps), ended);
+  if (ended === undefined) return;
+  deps.metrics.ended(ended.outcome);
+  await deps.transactor.write(endAttempt, replicationCall(deps), ended);
 }
 
 /** Looks whether the item is still held, and renews the hold where that is due. */

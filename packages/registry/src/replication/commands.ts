@@ -103,7 +103,16 @@ export const noteAttached = command(
     const set = isPut
       ? { digest, pushed_digest: digest, put_digest: "", end_time: call.nowMs }
       : { digest, put_digest: digest };
-    const none = { holder: "", hold_until: 0, attempts: 0, reason: "", upload: "", bytes: 0, sent_bytes: 0 };
+    const none = {
+      holder: "",
+      hold_until: 0,
+      attempts: 0,
+      reason: "",
+      upload: "",
+      bytes: 0,
+      sent_bytes: 0,
+      move_time: 0,
+    };
     await call.tx
       .insertInto("replication_items")
       .values({
@@ -128,13 +137,17 @@ export const noteAttached = command(
 /** What an attempt came to. */
 export interface Ended {
   item: HeldItem;
+  /** When its tag moved, as it was claimed. */
+  moveTime: number;
   /** Bytes that it sent. */
   bytes: number;
   /** What the destination has; undefined when that is not known. */
   pushed?: string;
   /** What there is to say. */
   reason: string;
-  outcome: "done" | "blocked" | "failed" | "released";
+  outcome: "done" | "outdated" | "blocked" | "failed" | "released";
+  /** What was outdated, since the destination moved later. */
+  tried?: string;
   /** After how many milliseconds the destination asks to come back. */
   retryAfterMs?: number;
   /** Whether it asks that of all. */
@@ -143,9 +156,9 @@ export interface Ended {
 
 /** Records how an attempt ended, and gives the item back. Does nothing when the item is no longer held. */
 export const endAttempt = command("replication.endAttempt", async (call: Call, ended: Ended): Promise<void> => {
-  const { item, bytes, pushed, outcome, retryAfterMs, isLimited } = ended;
+  const { item, bytes, pushed, tried, outcome, retryAfterMs, isLimited } = ended;
   const reason = ended.reason.slice(0, MAX_REASON);
-  const row = await ITEMS.renew(call, item, ["digest", "sent_bytes", "attempts"]);
+  const row = await ITEMS.renew(call, item, ["digest", "move_time", "sent_bytes", "attempts"]);
   if (row === undefined) return;
   await change(call, item, {
     bytes,
@@ -153,17 +166,18 @@ export const endAttempt = command("replication.endAttempt", async (call: Call, e
     ...(pushed !== undefined && { pushed_digest: pushed, put_digest: "", upload: "" }),
   });
   if (outcome === "released") return await ITEMS.release(call, item);
-  if (outcome === "done") {
+  if (outcome === "done" || outcome === "outdated") {
+    const had = outcome === "done" ? { end_time: call.nowMs } : { put_digest: "" };
     // It moved meanwhile.
-    if (row.digest !== pushed)
+    if (row.digest !== (tried ?? pushed) || row.move_time !== ended.moveTime)
       return await ITEMS.end(call, item, {
         state: PENDING,
         hold_until: call.agreedMs,
         attempts: 0,
         wait_time: call.nowMs,
-        end_time: call.nowMs,
+        ...had,
       });
-    return await ITEMS.finish(call, item, { reason, end_time: call.nowMs });
+    return await ITEMS.finish(call, item, { reason, ...had });
   }
   if (outcome === "blocked") return await ITEMS.end(call, item, { state: BLOCKED, reason });
   await ITEMS.failAttempt(call, item, { reason, delayOf: (attempts) => delayAfter(attempts, retryAfterMs) });

@@ -1,7 +1,7 @@
 import type { StreamClient } from "@moorage/kernel/lib/stream-client";
 import { SecretError } from "@moorage/kernel/lib/secrets";
 import type { Row } from "@moorage/kernel/store";
-import { type Authorization, createAuthorization, UpstreamError } from "../mirroring/index.ts";
+import { type Authorization, createAuthorization, type Credentials, UpstreamError } from "../mirroring/index.ts";
 import type { ReplicationDeps } from "./context.ts";
 import { credentialPlace } from "./credentials.ts";
 import { nameAt, parseDestination } from "./destination.ts";
@@ -29,7 +29,7 @@ export function openDestination(
   const nameOf = (path: string): string | undefined => nameAt(destination, path, rule.flatten === 1);
   const name = nameOf(repository);
   if (name === undefined) throw new UpstreamError("wrong", "the name at the destination has more than 255 characters");
-  const credentials = { username: rule.username, password: passwordOf(deps, rule) };
+  const credentials = credentialsOf(deps, rule, destination.origin);
   const authorized = (...scopes: string[]): Authorization =>
     createAuthorization({ client, clock: deps.clock, scopes, credentials, party: "destination" });
   const own = `repository:${name}:pull,push${deletes ? ",delete" : ""}`;
@@ -50,6 +50,31 @@ export function openDestination(
       mounting.set(from, authorization);
       return await by(exchange, { name, from, digest, authorization }, signal);
     },
+  };
+}
+
+/** How long an ID token is good for that is exchanged as soon as it is made. */
+const TOKEN_TTL_MS = 300_000;
+
+/** The password, or, for an identity of another Moorage, an ID token for that alone. */
+function credentialsOf(
+  deps: ReplicationDeps,
+  rule: Row<"replications">,
+  origin: string,
+): Credentials | (() => Promise<Credentials>) {
+  const { destination_identity: username, parent } = rule;
+  if (username === "") return { username: rule.username, password: passwordOf(deps, rule) };
+  return async () => {
+    const nowMs = deps.clock.nowMs();
+    const audiences = [origin];
+    const minted = await deps.tokens.mint({
+      type: "replication",
+      identity: parent,
+      audiences,
+      ttlMs: TOKEN_TTL_MS,
+      nowMs,
+    });
+    return { username, password: minted.token };
   };
 }
 

@@ -1,7 +1,11 @@
+import { parseJson } from "@moorage/kernel/lib/json";
 import { retryAfterMs, UpstreamError } from "../mirroring/index.ts";
 
 /** The destination has something else, which is not to be overwritten or deleted. The message is for people. */
 export class BlockedError extends Error {}
+
+/** The destination, a Moorage, moved or deleted the tag later than it moved here. The message is for people. */
+export class OutdatedError extends Error {}
 
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -25,6 +29,20 @@ export function rejection(status: number, headers: Headers, doing: string, nowMs
       status,
     });
   return new UpstreamError("wrong", `the destination answered ${status} when asked ${doing}`, { status });
+}
+
+const MAX_SAID = 300;
+
+/** What a registry says of a rejection, after a colon; empty when it says nothing that can be read. */
+export function saidBy(body: Buffer): string {
+  try {
+    const { errors } = parseJson(body.toString(), 16) as { errors?: { message?: unknown }[] };
+    const message = errors?.[0]?.message;
+    if (typeof message !== "string") return "";
+    return `: ${message.replaceAll(/[^\x20-\x7e]+/g, " ").slice(0, MAX_SAID)}`;
+  } catch {
+    return "";
+  }
 }
 
 /** An error of a request to the destination, in words that say so. */

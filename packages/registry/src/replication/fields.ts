@@ -2,10 +2,10 @@ import { type Replication, ReplicationSchema } from "@moorage/api/messages";
 import { violationsOf } from "@moorage/kernel/aip/validate";
 import type { FieldViolation } from "@moorage/kernel/errors";
 import { compilePattern, PatternError } from "@moorage/kernel/lib/patterns";
+import { isUid } from "@moorage/kernel/lib/uid";
 import { MAX_TAG_STEPS } from "../registry/index.ts";
 import { destinationFault } from "./destination.ts";
 
-const NOT_SUPPORTED = "is not supported by this version of the server";
 const MIN_INTERVAL_S = 60n;
 const MAX_INTERVAL_S = 30n * 24n * 3600n;
 const MIN_RATE = 1024n;
@@ -17,13 +17,15 @@ export function checkReplication(replication: Replication, rules: { allowPrivate
   const wrong = (field: string, description: string | undefined): void => {
     if (description !== undefined && !found.some((each) => each.field === field)) found.push({ field, description });
   };
-  const { destination, username, password, interval, bytesPerSecond } = replication;
+  const { destination, username, password, destinationIdentity, interval, bytesPerSecond } = replication;
   wrong("repoPattern", patternFault(replication.repoPattern));
   wrong("tagPattern", patternFault(replication.tagPattern));
   wrong("destination", destinationFault(destination, rules));
   if (username !== "" && password === "") wrong("password", "is needed with a user name");
   if (username === "" && password !== "") wrong("username", "is needed with a password");
-  if (replication.destinationIdentity !== "") wrong("destinationIdentity", NOT_SUPPORTED);
+  if (destinationIdentity !== "" && !isUid(destinationIdentity))
+    wrong("destinationIdentity", "must be the uid of an identity at the destination");
+  if (destinationIdentity !== "" && username !== "") wrong("destinationIdentity", "goes without a user name");
   if (
     interval !== undefined &&
     (interval.nanos !== 0 || interval.seconds < MIN_INTERVAL_S || interval.seconds > MAX_INTERVAL_S)

@@ -23,6 +23,7 @@ export function replicationInit(row: Row<"replications">): MessageInitShape<type
     tagPattern: row.tag_pattern,
     destination: row.destination,
     username: row.username,
+    destinationIdentity: row.destination_identity,
     flatten: row.flatten === 1,
     onPush: row.on_push === 1,
     ...(row.interval_s !== null && { interval: { seconds: BigInt(row.interval_s) } }),
@@ -46,6 +47,7 @@ export function replicationColumns(
   | "tag_pattern"
   | "destination"
   | "username"
+  | "destination_identity"
   | "flatten"
   | "on_push"
   | "interval_s"
@@ -61,6 +63,7 @@ export function replicationColumns(
     tag_pattern: message.tagPattern,
     destination: message.destination,
     username: message.username,
+    destination_identity: message.destinationIdentity,
     flatten: message.flatten ? 1 : 0,
     on_push: message.onPush ? 1 : 0,
     interval_s: message.interval === undefined ? null : Number(message.interval.seconds),

@@ -4,7 +4,8 @@ import { UpstreamError } from "../mirroring/index.ts";
 import { type ClaimedItem, type HeldItem, noteAttached, notePut, noteUpload } from "./commands.ts";
 import { attachedTags, blobOf, imageOf, type LocalImage, pushedWith, referrersOf } from "./content.ts";
 import { type ReplicationDeps, replicationCall } from "./context.ts";
-import { BlockedError } from "./errors.ts";
+import { BlockedError, OutdatedError } from "./errors.ts";
+import { moveTime } from "./move-times.ts";
 import type { Opened } from "./destinations.ts";
 import type { ByteRate } from "./byte-rates.ts";
 import { deleteTagAt, hasBlob, manifestAt, mountBlob, putManifest } from "./target.ts";
@@ -30,6 +31,8 @@ export interface Pushed {
   digest: string;
   /** What there is to say of it. */
   reason: string;
+  /** Whether the destination keeps what it moved to later. */
+  isOutdated?: boolean;
 }
 
 /**
@@ -37,11 +40,20 @@ export interface Pushed {
  * refers to it, the tag last. Throws a BlockedError for what is not ours there, and an UpstreamError.
  */
 export async function pushItem(push: Push): Promise<Pushed> {
+  try {
+    return await bring(push);
+  } catch (error) {
+    if (!(error instanceof OutdatedError)) throw error;
+    return { digest: push.claimed.item.digest, reason: error.message, isOutdated: true };
+  }
+}
+
+async function bring(push: Push): Promise<Pushed> {
   const { item, rule } = push.claimed;
   const { exchange, name } = push.opened;
   const there = await manifestAt(exchange, name, item.tag, push.signal);
   if (item.digest === "") return await removeTag(push, there);
-  if (there !== item.digest && rule.on_conflict !== ReplicationConflict.OVERWRITE) requireOurs(item, there);
+  if (there !== item.digest && rule.on_conflict !== ReplicationConflict.OVERWRITE) await requireOurs(push, there);
   const walk = createWalk(push);
   const image = await read(push, (tx) => imageOf(tx, item.repo, item.digest));
   if (image === undefined)
@@ -49,7 +61,8 @@ export async function pushItem(push: Push): Promise<Pushed> {
   await walk.push(image);
   if (there !== item.digest) {
     await requireHeld(push.deps.transactor.write(notePut, replicationCall(push.deps), heldWith(push, item.digest)));
-    const put = { name, reference: item.tag, manifest: image, moves: there !== undefined };
+    const movedMs = await movedAt(push, item.tag, item.digest);
+    const put = { name, reference: item.tag, manifest: image, moves: there !== undefined, movedMs };
     await putManifest(exchange, put, push.signal);
     const now = await manifestAt(exchange, name, item.tag, push.signal);
     if (now !== item.digest)
@@ -58,12 +71,21 @@ export async function pushItem(push: Push): Promise<Pushed> {
   return { digest: item.digest, reason: walk.words() };
 }
 
-/** Throws a BlockedError when the destination's tag points to what the rule did not push. */
-function requireOurs(
-  { pushed_digest: pushed, put_digest: put }: { pushed_digest: string; put_digest: string },
-  there: string | undefined,
-): void {
-  if (there === undefined || there === pushed || there === put) return;
+/** When a tag moved here, for a destination that is a Moorage; undefined for others. */
+async function movedAt(push: Push, tag: string, digest: string): Promise<number | undefined> {
+  const { item, rule } = push.claimed;
+  if (rule.destination_identity === "") return undefined;
+  return await read(push, (tx) => moveTime(tx, { repo: item.repo, tag, digest }));
+}
+
+/**
+ * Throws a BlockedError when the destination's tag points to what the rule did not push. What the tag pointed to here
+ * before may have come from a Moorage there, so that it is no conflict.
+ */
+async function requireOurs(push: Push, there: string | undefined): Promise<void> {
+  const { item } = push.claimed;
+  if (there === undefined || there === item.pushed_digest || there === item.put_digest) return;
+  if ((await movedAt(push, item.tag, there)) !== undefined) return;
   throw new BlockedError(`the destination's tag points to ${there}, which the replication did not push`);
 }
 
@@ -72,8 +94,9 @@ async function removeTag(push: Push, there: string | undefined): Promise<Pushed>
   if (there === undefined) return { digest: "", reason: "deleted here and there" };
   if (rule.deletions !== ReplicationDeletions.FOLLOW)
     return { digest: "", reason: "deleted here; the destination keeps it" };
-  requireOurs(item, there);
-  await deleteTagAt(push.opened.exchange, push.opened.name, item.tag, push.signal);
+  await requireOurs(push, there);
+  const movedMs = await movedAt(push, item.tag, "");
+  await deleteTagAt(push.opened.exchange, { name: push.opened.name, tag: item.tag, movedMs }, push.signal);
   return { digest: "", reason: "deleted here and there" };
 }
 
@@ -144,8 +167,10 @@ function createWalk(push: Push): Walk {
     const known = await read(push, (tx) => ownTag(tx, push.held, tag));
     if (rule.on_conflict !== ReplicationConflict.OVERWRITE && !isOurs(known, there)) return void (left.attached += 1);
     await note(false);
-    await putManifest(exchange, { name, reference: tag, manifest: image, moves: there !== undefined }, signal);
-    await note(true);
+    const movedMs = await movedAt(push, tag, digest);
+    const put = { name, reference: tag, manifest: image, moves: there !== undefined, movedMs };
+    if (await isTaken(putManifest(exchange, put, signal))) await note(true);
+    else left.attached += 1;
   };
 
   return {
@@ -160,6 +185,17 @@ function createWalk(push: Push): Walk {
           : []),
       ].join("; "),
   };
+}
+
+/** Whether the destination took it; not when it moved the tag later itself. */
+async function isTaken(putting: Promise<unknown>): Promise<boolean> {
+  try {
+    await putting;
+    return true;
+  } catch (error) {
+    if (!(error instanceof OutdatedError)) throw error;
+    return false;
+  }
 }
 
 function isOurs(known: { pushed_digest: string; put_digest: string } | undefined, there: string | undefined): boolean {
@@ -203,6 +239,7 @@ async function pushBlob(push: Push, digest: string): Promise<void> {
     async take(bytes: number, touch: () => void) {
       await push.byteRate.take(bytes, touch, signal);
       push.sent += bytes;
+      deps.metrics.sent(bytes);
     },
     signal,
   };

@@ -12,6 +12,8 @@ export interface MovedTag {
   repo: string;
   tag: string;
   digest: string;
+  /** When it moved to the digest, in milliseconds since 1970. */
+  moveTime: number;
 }
 
 /** Of how many tags one may be deleted at the destination within an hour without force. */
@@ -24,17 +26,18 @@ export const queueMoves = command(
   async (call: Call, { replication, moved }: { replication: string; moved: readonly MovedTag[] }): Promise<void> => {
     if ((await ruleOf(call, replication)) === undefined) return;
     const { tx, agreedMs, nowMs } = call;
-    for (const { repository, repo, tag, digest } of moved) {
-      const waiting = { repo, digest, state: PENDING, attempts: 0, reason: "", holder: "", hold_until: agreedMs };
+    for (const { repository, repo, tag, digest, moveTime } of moved) {
+      const what = { repo, digest, move_time: moveTime };
+      const waiting = { ...what, state: PENDING, attempts: 0, reason: "", holder: "", hold_until: agreedMs };
       const none = { pushed_digest: "", put_digest: "", attempt_time: null, end_time: null, upload: "" };
       const known = await tx
         .selectFrom("replication_items")
-        .select(["digest", "repo", "state"])
+        .select(["digest", "repo", "state", "move_time"])
         .where("replication", "=", replication)
         .where("repository", "=", repository)
         .where("tag", "=", tag)
         .executeTakeFirst();
-      if (known?.digest === digest && known.repo === repo) continue;
+      if (known?.digest === digest && known.repo === repo && known.move_time === moveTime) continue;
       if (known === undefined)
         await tx
           .insertInto("replication_items")
@@ -43,7 +46,7 @@ export const queueMoves = command(
       else
         await tx
           .updateTable("replication_items")
-          .set(known.state === RUNNING ? { repo, digest } : { ...waiting, wait_time: nowMs })
+          .set(known.state === RUNNING ? what : { ...waiting, wait_time: nowMs })
           .where("replication", "=", replication)
           .where("repository", "=", repository)
           .where("tag", "=", tag)

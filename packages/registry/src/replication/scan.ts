@@ -44,7 +44,8 @@ export async function scanRule(
       const repository = pathOf(row.repo, row.name);
       if (ATTACHED.test(row.tag) || !isWanted.repo(repository) || !isWanted.tag(row.tag)) continue;
       matched += 1;
-      if (row.known !== repository) moved.push({ repository, repo: row.repo, tag: row.tag, digest: row.digest });
+      if (row.known !== repository)
+        moved.push({ repository, repo: row.repo, tag: row.tag, digest: row.digest, moveTime: row.moved });
     }
     for (let at = 0; at < moved.length; at += BATCH)
       await transactor.write(queueMoves, replicationCall(deps), {
@@ -75,6 +76,8 @@ interface Found {
   name: string;
   tag: string;
   digest: string;
+  /** When it moved to it, in milliseconds since 1970. */
+  moved: number;
   /** By which path of the repo its digest is an item already; null for none. */
   known: string | null;
 }
@@ -94,9 +97,10 @@ async function tagsBelow(
 ): Promise<Found[]> {
   return await select<Found>(
     tx,
-    `select t.parent as repo, r.name as name, t.name as tag, t.digest as digest,
+    `select t.parent as repo, r.name as name, t.name as tag, t.digest as digest, t.update_time as moved,
        (select max(i.repository) from replication_items as i
-         where i.replication = ? and i.repo = t.parent and i.tag = t.name and i.digest = t.digest) as known
+         where i.replication = ? and i.repo = t.parent and i.tag = t.name and i.digest = t.digest
+           and i.move_time in (0, t.update_time)) as known
      ${sinceMs > 0 ? MOVED_LATELY : ALL_TAGS} and (t.parent, t.name) > (?, ?)
      order by t.parent, t.name limit ${PAGE}`,
     [uid, `${parent}/`, `${parent}0`, ...(sinceMs > 0 ? [sinceMs] : []), after?.repo ?? "", after?.tag ?? ""],

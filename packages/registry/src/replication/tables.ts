@@ -4,7 +4,8 @@ declare module "@moorage/kernel/store/tables" {
   interface Tables {
     /**
      * Rules by which images below the group `parent` are pushed elsewhere. `credential`: the password, sealed; empty
-     * for none. `interval_s`: in seconds; null without one. `deletions` and `on_conflict`: numbers of their enums.
+     * for none. `destination_identity`: the uid of the identity at the destination, a Moorage; empty for another
+     * registry. `interval_s`: in seconds; null without one. `deletions` and `on_conflict`: numbers of their enums.
      * `scan_time`: when all tags are compared next, in milliseconds of the agreed time; null when only a run does that.
      * `seen_time`: when the last comparison began; 0 before the first. `forced`: 1 when the next one may delete more
      * than a tenth. `held_until`: nothing is sent before, in milliseconds of the agreed time. `problem`: what is wrong
@@ -18,6 +19,7 @@ declare module "@moorage/kernel/store/tables" {
       repo_pattern: string;
       tag_pattern: string;
       destination: string;
+      destination_identity: string;
       username: string;
       credential: string;
       flatten: number;
@@ -42,7 +44,8 @@ declare module "@moorage/kernel/store/tables" {
      * `state`: a number of ReplicationItemState. `hold_until`: until when `holder` has it, or when it is attempted
      * next. `reason`: what there is to say. `wait_time`: since when it waits. `end_time`: when the destination last
      * had what it was to have. `bytes`: what its last attempt sent; `sent_bytes`: what all have. `upload`: JSON of an
-     * upload that can be resumed, or empty.
+     * upload that can be resumed, or empty. `move_time`: when the tag moved to the digest here; 0 when that was not
+     * noted.
      */
     replication_items: {
       replication: string;
@@ -63,6 +66,7 @@ declare module "@moorage/kernel/store/tables" {
       bytes: number;
       sent_bytes: number;
       upload: string;
+      move_time: number;
     };
   }
 }

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import type { Authorization } from "../mirroring/index.ts";
 import { UpstreamError } from "../mirroring/index.ts";
 import { isDigest } from "../oci/index.ts";
-import { BlockedError, rejection } from "./errors.ts";
+import { isoTime } from "@moorage/kernel/lib/timestamps";
+import { BlockedError, OutdatedError, rejection, saidBy } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** A manifest as it is stored here. */
@@ -71,28 +72,41 @@ export async function mountBlob(
   return answer.status === 201;
 }
 
+/** What is put where. */
+interface Put {
+  name: string;
+  /** A tag or the digest. */
+  reference: string;
+  manifest: LocalManifest;
+  /** Whether the reference points to something else there. */
+  moves: boolean;
+  /** When the tag moved here, in milliseconds since 1970, for a destination that is a Moorage. */
+  movedMs?: number | undefined;
+}
+
 /**
- * Puts a manifest under a tag or its digest. Answers whether the destination lists it for its subject. `moves`: the
- * reference points to something else there; a rejection then means that it is fixed, which throws a BlockedError.
+ * Puts a manifest under a tag or its digest. Answers whether the destination lists it for its subject. Throws a
+ * BlockedError for a tag that is fixed there, and an OutdatedError for one that moved later there.
  */
 export async function putManifest(
   exchange: Exchange,
-  { name, reference, manifest, moves }: { name: string; reference: string; manifest: LocalManifest; moves: boolean },
+  { name, reference, manifest, moves, movedMs }: Put,
   signal: AbortSignal,
 ): Promise<{ isListed: boolean }> {
   const { content, mediaType, digest } = manifest;
-  const { status, headers } = await exchange.send({
+  const { status, headers, body } = await exchange.send({
     method: "PUT",
     target: `/v2/${name}/manifests/${reference}`,
-    headers: { "content-type": mediaType },
+    headers: { "content-type": mediaType, ...moveHeader(movedMs) },
     length: content.length,
     async *body() {
       yield content;
     },
     signal,
   });
+  requireInTime(status, body, movedMs);
   if (moves && FIXED.has(status))
-    throw new BlockedError(`the destination does not let the tag move to ${digest} (${status})`);
+    throw new BlockedError(`the destination does not let the tag move to ${digest} (${status})${saidBy(body)}`);
   if (status !== 201 && status !== 200)
     throw rejection(status, headers, `to take the manifest ${digest}`, exchange.nowMs());
   const said = headers["docker-content-digest"];
@@ -101,10 +115,36 @@ export async function putManifest(
   return { isListed: headers["oci-subject"] !== undefined };
 }
 
-/** Deletes a tag. Throws a BlockedError when the destination deletes none. */
-export async function deleteTagAt(exchange: Exchange, name: string, tag: string, signal: AbortSignal): Promise<void> {
+function moveHeader(movedMs: number | undefined): Record<string, string> {
+  return movedMs === undefined ? {} : { "moorage-move-time": isoTime(movedMs) };
+}
+
+/** Throws for what only a destination answers that was sent the time of a move. */
+function requireInTime(status: number, body: Buffer, movedMs: number | undefined): void {
+  if (movedMs === undefined) return;
+  if (status === 412) throw new OutdatedError(`the destination keeps what it has${saidBy(body)}`);
+  // A tag that is fixed is 400 there.
+  if (status === 403)
+    throw new UpstreamError("refused", `the destination does not let us move a tag (403)${saidBy(body)}`, { status });
+}
+
+/**
+ * Deletes a tag. `movedMs`: when it was deleted here, as for a Put. Throws a BlockedError when the destination deletes
+ * none, and an OutdatedError as putManifest does.
+ */
+export async function deleteTagAt(
+  exchange: Exchange,
+  { name, tag, movedMs }: { name: string; tag: string; movedMs: number | undefined },
+  signal: AbortSignal,
+): Promise<void> {
   const target = `/v2/${name}/manifests/${tag}`;
-  const { status, headers } = await exchange.send({ method: "DELETE", target, signal });
+  const { status, headers, body } = await exchange.send({
+    method: "DELETE",
+    target,
+    headers: moveHeader(movedMs),
+    signal,
+  });
+  requireInTime(status, body, movedMs);
   if ([200, 202, 204, 404].includes(status)) return;
   if (FIXED.has(status)) throw new BlockedError(`the destination does not delete the tag (${status})`);
   throw rejection(status, headers, "to delete a tag", exchange.nowMs());

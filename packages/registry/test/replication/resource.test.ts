@@ -98,7 +98,9 @@ test("what is wrong with a rule, or not supported, is said of each field, and no
   assert.deepEqual(await wrong({ repoPattern: "(", tagPattern: "(?=a)" }), ["repoPattern", "tagPattern"]);
   assert.deepEqual(await wrong({ tagPattern: "(?:(?:a{100}){10}){2}" }), ["tagPattern"]);
   assert.deepEqual(await wrong({ interval: "1s", bytesPerSecond: "5" }), ["interval", "bytesPerSecond"]);
-  assert.deepEqual(await wrong({ destinationIdentity: "0".repeat(40) }), ["destinationIdentity"]);
+  assert.deepEqual(await wrong({ destinationIdentity: "robot" }), ["destinationIdentity"]);
+  const both = { destinationIdentity: `${"0".repeat(40)}/${"0".repeat(16)}`, username: "robot", password: "secret" };
+  assert.deepEqual(await wrong(both), ["destinationIdentity"]);
 });
 
 test("a password is kept only for its user at its destination, and sealed", async () => {
@@ -171,7 +173,7 @@ test("an export has rules with their sealed passwords; fsck finds items of none"
   const row = await db.selectFrom("replications").selectAll().executeTakeFirstOrThrow();
   assert.ok(row.credential !== "" && !row.credential.includes("hunter2") && row.name === "elsewhere");
   const none = { digest: "", pushed_digest: "", put_digest: "", reason: "", holder: "", upload: "" };
-  const zero = { state: 2, attempts: 0, hold_until: 0, wait_time: 0, bytes: 0, sent_bytes: 0 };
+  const zero = { state: 2, attempts: 0, hold_until: 0, wait_time: 0, bytes: 0, sent_bytes: 0, move_time: 0 };
   const item = { replication: "gone", repository: "app", tag: "1", repo: "gone", ...none, ...zero };
   await db
     .insertInto("replication_items")

@@ -7,7 +7,7 @@ import { type SmtpSettings, startMails } from "@moorage/platform/mail";
 import type { Presence } from "@moorage/platform/processes";
 import { startDispatcher } from "@moorage/platform/webhooks";
 import type { Mirroring } from "@moorage/registry/mirroring";
-import { openReplication } from "@moorage/registry/replication";
+import { openReplication, replicationFigures, replicationMetrics } from "@moorage/registry/replication";
 import { startPullPublisher } from "@moorage/registry/oci";
 import { quotaFigures, quotaMetrics, startQuotas } from "@moorage/registry/registry";
 import {
@@ -137,7 +137,19 @@ export async function startBackground(
   const mails = startMails({ transactor, wakes, secrets, clock, log, smtp, config });
   shutdown.at("jobs", () => mails.stop());
   mirroring.start(wakes);
-  const replication = openReplication({ transactor, blobs, secrets, clock, log, config });
+  const ofReplication = observation.of(replicationMetrics);
+  ofReplication.watch(async () => ({ nowMs: clock.nowMs(), figures: await replicationFigures(reader) }));
+  const { tokens } = access;
+  const replication = openReplication({
+    transactor,
+    blobs,
+    secrets,
+    tokens,
+    metrics: ofReplication,
+    clock,
+    log,
+    config,
+  });
   shutdown.at("mirroring", () => replication.close());
   replication.start(wakes);
   const dispatcher = startDispatcher({

@@ -47,7 +47,7 @@ export interface Replicas {
 const PATH = "/registry/v2/replications";
 
 /** Settings by which work is looked for often. */
-const SOON = { ...LOOPBACK, MOORAGE_WORK_POLL: "50ms" };
+export const SOON = { ...LOOPBACK, MOORAGE_WORK_POLL: "50ms" };
 
 export async function startReplicas(t: TestContext, env: Record<string, string> = SOON): Promise<Replicas> {
   const there = await startInstallation(t);

@@ -3278,7 +3278,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.Replication.deletions": "What becomes of tags that are deleted here.",
   "moorage.registry.v2.Replication.description": "What it is for.",
   "moorage.registry.v2.Replication.destination": "Where to: host[:port]/path. A repo is pushed to that, followed by its path below the group. http:// in front, and private addresses, only where the server is set to allow them. A change of it begins anew.",
-  "moorage.registry.v2.Replication.destination_identity": "Not supported yet: the identity of a Moorage at the destination, for which an ID token is exchanged.",
+  "moorage.registry.v2.Replication.destination_identity": "Instead of a user name, for a destination that is a Moorage: the uid of an identity there. For each of its tokens an ID token of this installation is exchanged: its subject is `replication:<uid of the group>`, its audience the destination's scheme and host. Pushes then carry the time of each move, for which the identity needs CAP_TAG_IMPORT there; a move that is older than the last one there is ignored, so that two installations may push to each other.",
   "moorage.registry.v2.Replication.disabled": "Nothing is pushed as long as this is set.",
   "moorage.registry.v2.Replication.flatten": "Whether only the last part of a repo's path follows the destination's. Of two repos that then have one name there, the second is blocked where their tags differ.",
   "moorage.registry.v2.Replication.interval": "How often all tags are compared with what was pushed, and what failed is attempted again. Every hour without it, with on_push; without both, only a run does that.",

@@ -16,15 +16,16 @@ import type { Keyring } from "./keys.ts";
  * The kinds of tokens, distinguished by the header's `typ` so that none can pass for another (RFC 8725 §3.11).
  * `access`: allows all that the identity may do. `registry`: only the repositories and actions in its `access` claim,
  * as the distribution token protocol defines. `account`: an ID token for another provider, whose subject is a group.
- * `webhook`: proves to the receiver of an event that this installation sent it. The last two are not accepted by this
- * server.
+ * `webhook`: proves to the receiver of an event that this installation sent it. `replication`: proves to another
+ * Moorage that this installation pushes what a group replicates there. The last three are not accepted by this server.
  */
-type TokenType = "access" | "registry" | "account" | "webhook";
+type TokenType = "access" | "registry" | "account" | "webhook" | "replication";
 const TYPS: Record<TokenType, string> = {
   access: ACCESS_TYP,
   registry: "moorage-registry+jwt",
   account: "JWT",
   webhook: "JWT",
+  replication: "JWT",
 };
 
 const CAPABILITY_NAMES = new Map(
@@ -54,8 +55,8 @@ interface RepositoryAccess {
 export interface MintRequest {
   type: TokenType;
   /**
-   * The identity's uid; empty in a registry token for an anonymous caller. In an account or webhook token, the group's
-   * uid.
+   * The identity's uid; empty in a registry token for an anonymous caller. In an account, webhook or replication token,
+   * the group's uid.
    */
   identity: string;
   audiences: string[];
@@ -200,7 +201,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
       const minted = signToken(key, {
         typ: TYPS[type],
         issuer,
-        subject: type === "webhook" ? `webhook:${identity}` : identity,
+        subject: type === "webhook" || type === "replication" ? `${type}:${identity}` : identity,
         audiences,
         ttlMs,
         nowMs,

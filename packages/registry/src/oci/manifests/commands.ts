@@ -22,6 +22,7 @@ import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
 import { startGraceAround } from "../gc/grace-commands.ts";
 import { CHUNK, heldReferences, requiredOf } from "./references.ts";
+import { type LaterMove, laterMove } from "./move-time.ts";
 import { checkTagRights } from "./tag-rights.ts";
 import { type TagsAbove, tagsAbove } from "./tags-above.ts";
 import type { StoredManifest } from "../formats/manifest.ts";
@@ -37,12 +38,16 @@ export interface PutManifestInput extends StoredManifest {
   name: string;
   /** The tags that will point to it. */
   tags: string[];
+  /** When they moved at the installation that pushes, in milliseconds since 1970; undefined for now. */
+  moveMs?: number | undefined;
 }
 
 /** What became of a manifest: of what was stored, the repo and what a quota warns of, which is empty for nothing. */
 interface PutManifestOutput extends Rejected {
   repo?: string;
   warning?: string;
+  /** A tag that moved here later, for which nothing was stored. */
+  later?: LaterMove;
 }
 
 /** Why a manifest was not stored; both are empty when it was. */
@@ -61,7 +66,7 @@ interface Rejected {
 export const putManifest = pushCommand(
   "oci.putManifest",
   async (call: Call, input: PutManifestInput): Promise<PutManifestOutput> => {
-    const { digest, manifest, tags } = input;
+    const { digest, manifest, tags, moveMs } = input;
     const place = await resolveForPush(call, input.name);
     // A repo that does not exist holds none of the references. The check comes first, so that a rejected push does not
     // create the repo.
@@ -69,6 +74,10 @@ export const putManifest = pushCommand(
       return { missing: manifest.references.map((reference) => reference.digest), wrongSizes: [] };
     const repo = await makeRepository(call, place);
     await checkTagRights(call, repo, input);
+    if (moveMs !== undefined) {
+      const later = await laterMove(call, { repo, name: input.name, tags, digest, timeMs: moveMs });
+      if (later !== undefined) return { missing: [], wrongSizes: [], later };
+    }
     const held = await heldReferences(call, repo, manifest);
     const wrongSizes = manifest.references.flatMap(({ digest: target, size: stated }) => {
       const size = held.get(target) ?? stated;
@@ -87,7 +96,8 @@ export const putManifest = pushCommand(
     }
     for (const name of tags) {
       emitPush(call, { ...pushed, tag: name });
-      const { uid } = await moveTag(call, { repo, name, digest, reason: "push" });
+      const how = moveMs === undefined ? { reason: "push" as const } : { reason: "replicate" as const, timeMs: moveMs };
+      const { uid } = await moveTag(call, { repo, name, digest, ...how });
       await audit(call, { method: "registry.manifest.put", resource: uid, details: { name, digest } });
     }
     return { missing: [], wrongSizes, repo, warning };
@@ -285,13 +295,25 @@ export const deleteManifest = command(
   },
 );
 
-/** Deletes a tag and leaves its manifest. Throws MANIFEST_UNKNOWN when the repo has no such tag. */
+/**
+ * Deletes a tag and leaves its manifest. `moveMs`: when it was deleted at the installation that asks for it; answers
+ * what the tag moved to later here, which stays. Throws MANIFEST_UNKNOWN when the repo has no such tag.
+ */
 export const removeTag = command(
   "oci.removeTag",
-  async (call: Call, { name, tag }: { name: string; tag: string }): Promise<void> => {
+  async (
+    call: Call,
+    { name, tag, moveMs }: { name: string; tag: string; moveMs?: number | undefined },
+  ): Promise<{ later?: LaterMove }> => {
     const repo = await repositoryFor(call, name, Capability.CAP_TAG_DELETE);
-    if (!(await deleteTag(call, { repo, name: tag, reason: "delete" }))) throw manifestUnknown(tag);
+    const when = moveMs === undefined ? {} : { timeMs: moveMs };
+    if (moveMs !== undefined) {
+      const later = await laterMove(call, { repo, name, tags: [tag], digest: "", timeMs: moveMs });
+      if (later !== undefined) return { later };
+    }
+    if (!(await deleteTag(call, { repo, name: tag, reason: "delete", ...when }))) throw manifestUnknown(tag);
     await audit(call, { method: "registry.tag.delete", resource: repo, details: { name: tag } });
+    return {};
   },
 );
 

@@ -23,6 +23,7 @@ import { notPulled } from "../tags/timed-pull.ts";
 import { heldManifest, pulledOf } from "./lookup.ts";
 import { imageConfigOf } from "../formats/image-config.ts";
 import { deleteManifest, putManifest, removeTag } from "./commands.ts";
+import { moveTimeOf, outdated } from "./move-time.ts";
 import { withoutLeftovers } from "./rejected-push.ts";
 import { neededBy, type TagsAbove } from "./tags-above.ts";
 
@@ -139,6 +140,7 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
     throw new RegistryError("MANIFEST_INVALID", `Invalid argument: tag: more than ${MAX_TAGS} tags in one push`, {
       status: 414,
     });
+  const moveMs = moveTimeOf(exchange);
   const content = await readContent(exchange);
   const digest = digestOf(content, byDigest ? reference : "sha256:");
   if (byDigest && digest !== reference) {
@@ -165,9 +167,11 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
     missing,
     wrongSizes,
     warning = "",
+    later,
   } = await withoutLeftovers(exchange, blobs, () =>
-    deps.transactor.write(putManifest, callData, { name, digest, content, manifest, config, tags }),
+    deps.transactor.write(putManifest, callData, { name, digest, content, manifest, config, tags, moveMs }),
   );
+  if (later !== undefined) throw outdated(later);
   if (wrongSizes.length > 0)
     throw new RegistryError(
       "SIZE_INVALID",
@@ -203,7 +207,11 @@ async function handleDelete(exchange: Exchange, reference: string): Promise<void
   if (isDigest(reference)) {
     const { above } = await deps.transactor.write(deleteManifest, exchange.callData, { name, digest: reference });
     if (above !== undefined) throw needed(above);
-  } else await deps.transactor.write(removeTag, exchange.callData, { name, tag: reference });
+  } else {
+    const moveMs = moveTimeOf(exchange);
+    const { later } = await deps.transactor.write(removeTag, exchange.callData, { name, tag: reference, moveMs });
+    if (later !== undefined) throw outdated(later);
+  }
   sendEmpty(exchange, 202, {});
 }
 
