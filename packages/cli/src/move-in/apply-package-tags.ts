@@ -2,7 +2,7 @@
 import { ItemFailure } from "./item-failure.ts";
 import type { PackageApplying, PlannedPackage } from "./package-context.ts";
 import { packageOf, packagePath } from "./npm-names.ts";
-import { findPackage, type PackageHere, packageHere, refused, registryPath } from "./packages-here.ts";
+import { type PackageHere, refused, registryPath, shownHere } from "./packages-here.ts";
 
 /**
  * The tags that come with a version: they are set in the commit that publishes it. One that points to what was
@@ -17,16 +17,17 @@ export function tagsToSet({ item, versions }: PlannedPackage, version: string, h
   return Object.entries(item.tags ?? {}).flatMap(([tag, target]) => (target === version && !isOurs(tag) ? [tag] : []));
 }
 
-/** Sets the tags that are not here, and says what came of the package. `before`: what was here at first. */
+/** Sets the tags that are not here, and says what came of the package. `published`: how many of its versions came now. */
 export async function applyTags(
-  { plan, rest, group, results }: PackageApplying,
+  { plan: { into }, rest, results }: PackageApplying,
   { item, versions }: PlannedPackage,
-  { isNew, before }: { isNew: boolean; before: PackageHere },
+  published: number,
 ): Promise<void> {
-  const { into } = plan;
   const name = item.source;
-  const here = await packageHere(rest, { into, name, uid: await findPackage(rest, group, name) });
+  if (versions.length === 0) return results.add(item, "left", "none of its versions come");
+  const here = await shownHere(rest, into, name);
   const [failed, kept]: [string[], string[]] = [[], []];
+  let set = 0;
   for (const [tag, version] of Object.entries(item.tags ?? {})) {
     const now = here.tags.get(tag);
     if (now === version) continue;
@@ -36,19 +37,19 @@ export async function applyTags(
         `its tag ${tag} points to ${version} there, which is not here`,
       );
     else if (now !== undefined) kept.push(`its tag ${tag} points to ${now} here, and to ${version} there`);
-    else await setTag({ rest, into, name }, tag, version).catch(noted(failed, tag));
+    else if (await setTag({ rest, into, name }, tag, version).then(() => true, noted(failed, tag))) set += 1;
   }
-  if (failed.length > 0) return results.fail(item, [...failed, ...kept].join("; "));
-  if (kept.length > 0) return results.add(item, "kept", kept.join("; "));
-  const isSame = here.versions.size === before.versions.size && here.tags.size === before.tags.size;
-  results.add(item, isNew || !isSame ? "done" : "same", versions.length === 0 ? "none of its versions come" : "");
+  if (failed.length > 0) results.fail(item, [...failed, ...kept].join("; "));
+  else if (kept.length > 0) results.add(item, "kept", kept.join("; "));
+  else results.add(item, published + set > 0 ? "done" : "same");
 }
 
 /** Collects what is refused of one tag. */
-function noted(failed: string[], tag: string): (error: unknown) => void {
+function noted(failed: string[], tag: string): (error: unknown) => boolean {
   return (error) => {
     if (!(error instanceof ItemFailure)) throw error;
     failed.push(`its tag ${tag}: ${error.message}`);
+    return false;
   };
 }
 

@@ -12,7 +12,7 @@ import { isOfOne } from "./source-error.ts";
 import { applyTags, tagsToSet } from "./apply-package-tags.ts";
 import { type PackageApplying, packagesOf, type PlannedPackage } from "./package-context.ts";
 import { packageOf, packagePath } from "./npm-names.ts";
-import { findPackage, type PackageHere, packageHere, packagesHere, refused, registryPath } from "./packages-here.ts";
+import { type PackageHere, packageHere, packagesHere, refused, registryPath, shownHere } from "./packages-here.ts";
 import type { SourcePackage } from "./packument.ts";
 import { documentOf } from "./npm-publication.ts";
 import { areSame, haveSums } from "./sums.ts";
@@ -47,13 +47,15 @@ async function movePackage(applying: PackageApplying, planned: PlannedPackage, u
   const place = { into: plan.into, name: item.source };
   await forItem(results, item, async () => {
     const here = await packageHere(rest, { ...place, uid });
+    let published = 0;
     const wanted = versions.filter((version) => !isHere(results, version, here));
     if (wanted.length > 0) {
       const found = await ofItem(() => source.read(item.source));
       for (const version of latestFirst(planned, wanted))
-        await forItem(results, version, () => moveVersion(applying, planned, { item: version, found, here }));
+        if (await forItem(results, version, () => moveVersion(applying, planned, { item: version, found, here })))
+          published += 1;
     }
-    await applyTags(applying, planned, { isNew: uid === undefined, before: here });
+    await applyTags(applying, planned, published);
   });
   if (results.isFailed(item))
     for (const version of versions) results.add(version, "failed", "what is here of its package cannot be read");
@@ -91,11 +93,12 @@ async function ofItem<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Publishes a version. Answers false when it is here by now, or was removed here. */
 async function moveVersion(
   applying: PackageApplying,
   planned: PlannedPackage,
   { item, found, here }: { item: PlanItem; found: SourcePackage; here: PackageHere },
-): Promise<void> {
+): Promise<boolean> {
   const { plan, rest, source, results } = applying;
   const { name, version: number } = packageOf(item.source);
   const version = found.versions.find((each) => each.version === number);
@@ -118,9 +121,15 @@ async function moveVersion(
       timeoutMs: PUBLISH_TIMEOUT_MS,
     });
     const body: unknown = await response.json().catch(() => undefined);
-    if (response.ok) return results.add(item, "done");
+    if (response.ok) {
+      results.add(item, "done");
+      return true;
+    }
     const error = refused(response.status, body);
-    if (response.status === 403 && /cannot publish over/.test(error.message)) return await judgeThere(applying, item);
+    if (response.status === 403 && /cannot publish over/.test(error.message)) {
+      await judgeThere(applying, item);
+      return false;
+    }
     if (response.status === 400 && /: (?:tag|dist-tags)\b/.test(error.message) && tags.length > 0) tags = [];
     else if (!isPassing(response.status) || attempt === ATTEMPTS) throw error;
     else await wait(FIRST_WAIT_MS * 3 ** (attempt - 1), undefined, { signal: interruption() });
@@ -132,9 +141,10 @@ function isPassing(status: number): boolean {
 }
 
 /** Its number is taken here: it came meanwhile, as by a command that was killed, or it was removed here. */
-async function judgeThere({ plan, rest, group, results }: PackageApplying, item: PlanItem): Promise<void> {
+async function judgeThere({ plan, rest, results }: PackageApplying, item: PlanItem): Promise<void> {
   const { name, version } = packageOf(item.source);
-  const here = await packageHere(rest, { into: plan.into, name, uid: await findPackage(rest, group, name) });
+  const here = await shownHere(rest, plan.into, name);
+  // Nobody is shown what was removed, not by an upstream either.
   if (!here.versions.has(version)) results.add(item, "kept", "was removed here");
   else isHere(results, item, here);
 }

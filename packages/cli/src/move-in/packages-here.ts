@@ -26,14 +26,6 @@ export async function packagesHere(rest: RestClient, group: string): Promise<Map
   return found;
 }
 
-/** The uid of one of them; undefined when it is not there. */
-export async function findPackage(rest: RestClient, group: string, name: string): Promise<string | undefined> {
-  const query = { "uidp.children_of": group, ecosystems: "ECOSYSTEM_JAVASCRIPT", query: name };
-  for await (const artifact of rest.list(ARTIFACTS, "artifacts", { query, pageSize: PAGE_SIZE }))
-    if (textIn(artifact, "name") === name) return textIn(artifact, "uid");
-  return undefined;
-}
-
 /**
  * What is here of a package. `uid`: undefined for one that is not. What an upstream of the group offers, and nobody has
  * asked for yet, is not here.
@@ -52,6 +44,13 @@ export async function packageHere(
     versions.set(version, isObject(dist) ? sumsIn(dist) : []);
   }
   return { versions, tags };
+}
+
+/** What clients are shown here of a package, whether or not the caller may list libraries. */
+export async function shownHere(rest: RestClient, into: string, name: string): Promise<PackageHere> {
+  const { manifests, tags } = await packumentHere(rest, into, name);
+  const versions = [...manifests].map(([version, { dist }]) => [version, isObject(dist) ? sumsIn(dist) : []] as const);
+  return { versions: new Map(versions), tags };
 }
 
 async function packumentHere(
