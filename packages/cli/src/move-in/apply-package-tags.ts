@@ -17,7 +17,9 @@ export function tagsToSet({ item, versions }: PlannedPackage, version: string, h
   return Object.entries(item.tags ?? {}).flatMap(([tag, target]) => (target === version && !isOurs(tag) ? [tag] : []));
 }
 
-/** Sets the tags that are not here, and says what came of the package. `published`: how many of its versions came now. */
+/**
+ * Sets the tags that are not here, and says what came of the package. `published`: how many of its versions came now.
+ */
 export async function applyTags(
   { plan: { into }, rest, results }: PackageApplying,
   { item, versions }: PlannedPackage,

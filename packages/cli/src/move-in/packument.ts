@@ -1,4 +1,5 @@
-// A packument as another registry answers it, read like what a stranger wrote. Source: npm/registry, package-metadata.md.
+// A packument as another registry answers it, read like what a stranger wrote.
+// Source: npm/registry, package-metadata.md.
 import { isObject } from "@moorage/kernel/lib/json";
 import { parseIso8601 } from "@moorage/kernel/lib/iso8601";
 import { SourceError } from "./source-error.ts";
