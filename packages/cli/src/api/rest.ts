@@ -33,6 +33,15 @@ export interface CallOptions {
 /** Whose token a request carries: the platform's, or one for the registry of the same server. */
 type Audience = "platform" | "registry";
 
+/** How a request of any kind is sent. */
+interface FetchInit extends RequestInit {
+  audience?: Audience;
+  /** The longest that it may take until it is answered, in milliseconds, unless `--timeout` says otherwise. */
+  timeoutMs?: number;
+  /** Of a body that is a stream. */
+  duplex?: "half";
+}
+
 /** A server's API, called as one identity. */
 export interface RestClient {
   /** URL of the server. */
@@ -44,7 +53,7 @@ export interface RestClient {
   /** The items of a list over all its pages, each page asked for when it is needed. `field`: their name in a page. */
   list(path: string, field: string, options?: ListOptions): AsyncGenerator<JsonObject>;
   /** Sends any request below the server's URL, whatever is answered; for the registry below the registry's. */
-  fetch(path: string, init?: RequestInit & { audience?: Audience }): Promise<Response>;
+  fetch(path: string, init?: FetchInit): Promise<Response>;
 }
 
 /**
@@ -66,13 +75,13 @@ export async function openRest(
   let { token } = first;
   const registry = registryOf(origin, () => ({ url, token }));
 
-  const request = async (path: string, init: RequestInit & { audience?: Audience } = {}): Promise<Response> => {
-    const { audience = "platform", signal, ...rest } = init;
+  const request = async (path: string, init: FetchInit = {}): Promise<Response> => {
+    const { audience = "platform", signal, timeoutMs: ownMs, ...rest } = init;
     const signals = signal ? AbortSignal.any([signal, stopped]) : stopped;
     const place = audience === "platform" ? { url, token } : await registry();
     const headers = new Headers(rest.headers);
     if (!headers.has("authorization") && place.token !== "") headers.set("authorization", `Bearer ${place.token}`);
-    return send(`${place.url}${path}`, { ...rest, headers, signal: signals, timeoutMs });
+    return send(`${place.url}${path}`, { ...rest, headers, signal: signals, timeoutMs: timeoutMs ?? ownMs });
   };
 
   const once = async (verb: Verb, path: string, { query, body, headers, signal }: CallOptions): Promise<JsonObject> => {

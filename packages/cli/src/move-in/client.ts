@@ -21,13 +21,20 @@ interface Ask {
   accept?: string;
   /** The most bytes of an answer that are read. */
   maxBytes?: number;
+  /** The longest that one attempt takes, in milliseconds. */
+  timeoutMs?: number;
 }
+
+/** An answer whose bytes are as they came. */
+type Pieces = Omit<SourceAnswer, "body"> & { chunks: Uint8Array[] };
 
 /** A client for one registry. */
 export interface SourceClient {
   origin: string;
   /** Answers 2xx and 404. Throws a SourceError for everything else. */
   ask(target: string, ask?: Ask): Promise<SourceAnswer>;
+  /** The bytes of an answer, as they came; undefined for 404. Throws a SourceError. */
+  chunks(target: string, ask?: Ask): Promise<Uint8Array[] | undefined>;
   /** The JSON of an answer; undefined for 404. Throws a SourceError. */
   json(target: string): Promise<unknown>;
 }
@@ -45,16 +52,17 @@ const MAX_WAIT_MS = 60_000;
 export function openSource(origin: string, credentials: Credentials): SourceClient {
   const authorization = openAuthorization(origin, credentials);
 
-  const once = async (target: string, { method = "GET", accept = "application/json", maxBytes = MAX_BYTES }: Ask) => {
+  const once = async (target: string, ask: Ask): Promise<Pieces> => {
+    const { method = "GET", accept = "application/json", maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS } = ask;
     let url = new URL(target, origin);
     for (let steps = 0; ; steps += 1) {
-      const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), interruption()]);
+      const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), interruption()]);
       const known = authorization.known(url);
       const headers = { accept, "user-agent": "moorage", ...(known !== undefined && { authorization: known }) };
       const response = await send(url.href, { method, headers, signal, timeoutMs: TIMEOUT_MS });
       const location = response.headers.get("location");
       if (response.status < 300 || response.status >= 400 || location === null)
-        return { status: response.status, headers: response.headers, url, body: await bounded(response, maxBytes) };
+        return { status: response.status, headers: response.headers, url, chunks: await bounded(response, maxBytes) };
       await response.body?.cancel();
       const next = URL.parse(location, url.href);
       if (next?.origin !== origin)
@@ -63,12 +71,12 @@ export function openSource(origin: string, credentials: Credentials): SourceClie
       url = next;
     }
   };
-  const authorized = async (target: string, ask: Ask): Promise<SourceAnswer> => {
+  const authorized = async (target: string, ask: Ask): Promise<Pieces> => {
     const answer = await once(target, ask);
     if (answer.status !== 401) return answer;
     return (await authorization.meet(answer.url, answer.headers.get("www-authenticate"))) ? once(target, ask) : answer;
   };
-  const ask = async (target: string, options: Ask = {}): Promise<SourceAnswer> => {
+  const pieces = async (target: string, options: Ask): Promise<Pieces> => {
     for (let attempt = 1; ; attempt += 1) {
       const waitMs = FIRST_WAIT_MS * 3 ** (attempt - 1);
       try {
@@ -84,9 +92,17 @@ export function openSource(origin: string, credentials: Credentials): SourceClie
       }
     }
   };
+  const ask = async (target: string, options: Ask = {}): Promise<SourceAnswer> => {
+    const { chunks, ...answer } = await pieces(target, options);
+    return { ...answer, body: Buffer.concat(chunks) };
+  };
   return {
     origin,
     ask,
+    async chunks(target, options = {}) {
+      const { status, chunks } = await pieces(target, options);
+      return status === 404 ? undefined : chunks;
+    },
     async json(target) {
       const answer = await ask(target);
       return answer.status === 404 ? undefined : jsonOf(answer);
@@ -95,15 +111,15 @@ export function openSource(origin: string, credentials: Credentials): SourceClie
 }
 
 /** The JSON of an answer. Throws a SourceError when it has none, or one that is too large to be true. */
-export function jsonOf({ body, url }: Pick<SourceAnswer, "body" | "url">): unknown {
+export function jsonOf({ body, url }: Pick<SourceAnswer, "body" | "url">, maxValues = MAX_VALUES): unknown {
   try {
-    return parseJson(body.toString(), MAX_DEPTH, MAX_VALUES);
+    return parseJson(body.toString(), MAX_DEPTH, maxValues);
   } catch {
     throw new SourceError(`the source answers ${url.pathname} with something other than JSON`);
   }
 }
 
-async function bounded(response: Response, maxBytes: number): Promise<Buffer> {
+async function bounded(response: Response, maxBytes: number): Promise<Uint8Array[]> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -116,10 +132,10 @@ async function bounded(response: Response, maxBytes: number): Promise<Buffer> {
     if (error instanceof SourceError || interruption().aborted) throw error;
     throw new Unreachable("the source broke off its answer", { sent: true, cause: error });
   }
-  return Buffer.concat(chunks);
+  return chunks;
 }
 
-function errorOf({ status, url }: SourceAnswer): SourceError | undefined {
+function errorOf({ status, url }: Pieces): SourceError | undefined {
   if ((status >= 200 && status < 300) || status === 404) return undefined;
   if (status === 401 || status === 403)
     return new SourceError(`the source does not let us read ${url.pathname} (${status})`, { status });

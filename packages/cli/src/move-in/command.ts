@@ -11,13 +11,16 @@ export function addImportFrom(program: Command): void {
   const command = program
     .command("import-from")
     .description(
-      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked. Of Harbor and Quay members, robots, and rules of immutable tags and of retention come, too, and quotas of Harbor; other rules are not read. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, verdaccio, devpi",
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked; verdaccio, the npm packages that it holds itself. Of Harbor and Quay members, robots, and rules of immutable tags and of retention come, too, and quotas of Harbor; other rules are not read. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, devpi",
     )
-    .argument("<kind>", "what it is: oci, harbor, quay or distribution")
+    .argument("<kind>", "what it is: oci, harbor, quay, distribution or verdaccio")
     .argument("<address>", "where it is, as registry.example.com or http://127.0.0.1:5000; of distribution its folder")
     .option("--into <group>", "the group that everything goes below, by its path")
     .option("--plan <file>", "write what would come to this file, and change nothing")
-    .option("--names <file>", "with --plan: the repositories, one a line, where the registry does not list them")
+    .option(
+      "--names <file>",
+      "with --plan: the repositories or packages, one a line, where the registry does not list them or not all are to come",
+    )
     .addOption(
       repeatable("--namespace <name>", "with --plan: a project of Harbor or an organization of Quay; may repeat"),
     )
@@ -37,7 +40,10 @@ export function addImportFrom(program: Command): void {
       "--secrets <file>",
       "with --apply, for harbor and quay: make tokens for robots and invites for people; passwords and codes go to this new file",
     )
-    .option("--pull-username <name>", "with --apply: whom the server pulls the content as; anybody unless given")
+    .option(
+      "--pull-username <name>",
+      "with --apply: whom the server pulls the content as, of packages this command; anybody unless given",
+    )
     .option("--pull-password-file <file>", "with --apply: a file with the password for that")
     .option(
       "--blobs-from <folder>",

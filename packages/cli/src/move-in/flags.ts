@@ -24,7 +24,7 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
 }
 
 /** The kinds of registries that this command reads. */
-const KINDS = ["oci", "harbor", "quay", "distribution"] as const;
+const KINDS = ["oci", "harbor", "quay", "distribution", "verdaccio"] as const;
 export type SourceKind = (typeof KINDS)[number];
 
 // Others that people come from, with the way there is for them.
@@ -37,7 +37,6 @@ const NOT_BUILT: Readonly<Record<string, string>> = {
   acr: "as oci",
   nexus: "images as oci; packages not at all",
   artifactory: "images as oci; packages not at all",
-  verdaccio: "packages: not at all",
   devpi: "packages: not at all",
 };
 
@@ -61,6 +60,7 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
   if (namespace !== undefined && !hasNamespaces) throw new UsageFailure("--namespace: is for harbor and quay");
   checkIssuer(kind, flags);
   if (kind === "distribution") checkFolderFlags(flags);
+  if (kind === "verdaccio") checkPackageFlags(flags);
   checkBlobsFrom(kind, flags);
   if (namespace !== undefined && plan === undefined) throw new UsageFailure("--namespace: goes with --plan");
   if (namespace === undefined && kind === "quay" && plan !== undefined)
@@ -108,6 +108,13 @@ function checkFolderFlags(flags: MoveInFlags): void {
     ] as const
   ).find(([, value]) => value !== undefined);
   if (wrong !== undefined) throw new UsageFailure(`${wrong[0]}: a folder is read as it is; nothing follows it`);
+}
+
+/** Packages are copied by this command, with their times: nothing follows them. */
+function checkPackageFlags({ finish, history, blobsFrom }: MoveInFlags): void {
+  if (finish === true) throw new UsageFailure("--finish: packages are copied once; nothing follows them");
+  if (history === true) throw new UsageFailure("--history: packages always come with the times of their versions");
+  if (blobsFrom !== undefined) throw new UsageFailure("--blobs-from: is for images");
 }
 
 function checkBlobsFrom(kind: SourceKind, { blobsFrom, apply }: MoveInFlags): void {

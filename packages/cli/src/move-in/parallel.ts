@@ -5,6 +5,7 @@ const CONCURRENCY = 6;
 export async function* inParallel<T, R>(
   items: AsyncIterable<T> | Iterable<T>,
   work: (item: T) => Promise<R>,
+  concurrency = CONCURRENCY,
 ): AsyncGenerator<R> {
   const waiting: Promise<R>[] = [];
   try {
@@ -12,7 +13,7 @@ export async function* inParallel<T, R>(
       waiting.push(work(item));
       // What fails is thrown when its turn comes.
       waiting.at(-1)?.catch(() => {});
-      const first = waiting.length >= CONCURRENCY ? waiting.shift() : undefined;
+      const first = waiting.length >= concurrency ? waiting.shift() : undefined;
       if (first !== undefined) yield await first;
     }
     while (waiting.length > 0) {

@@ -4,6 +4,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { isList, isObject, parseJson } from "@moorage/kernel/lib/json";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import { FORM, KNOWN_BY_SOURCE, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
+import { packageOf } from "./npm-names.ts";
 import { itemOf, MAX_WHY } from "./plan-item.ts";
 
 const MAX_BYTES = 512 << 20;
@@ -95,10 +96,13 @@ function faultBetween(items: readonly PlanItem[]): string | undefined {
     // A group and a repo may share a name.
     if (targets.has(`${kind} ${target}`)) return `items[${at}].target: ${target} is there twice`;
     targets.add(`${kind} ${target}`);
-    if (kind === "repo") repos.set(source, target);
+    if (kind === "repo" || kind === "package") repos.set(source, target);
   }
   for (const [at, { kind, source, target, action }] of items.entries()) {
-    if (kind !== "tag" || action === "cannot") continue;
+    if (action === "cannot") continue;
+    if (kind === "version" && !repos.has(packageOf(source).name))
+      return `items[${at}]: is a version of no package of the plan`;
+    if (kind !== "tag") continue;
     const cut = source.lastIndexOf(":");
     if (repos.get(source.slice(0, cut)) !== target.slice(0, target.lastIndexOf(":")))
       return `items[${at}]: is a tag of no repo of the plan`;

@@ -7,12 +7,14 @@ import {
   ACTIONS,
   faultOfName,
   ITEM_KINDS,
+  isOfPackages,
   type ItemKind,
   KNOWN_BY_SOURCE,
   type PlanItem,
   type PlanMove,
 } from "./plan.ts";
-
+import { faultOfPackage, isNumber, packageOf } from "./npm-names.ts";
+import { isSum } from "./sums.ts";
 import { MAX_RULES, type RetentionRule } from "./retention.ts";
 
 /** Says what is wrong with an item, after where it is. */
@@ -22,6 +24,8 @@ const MAX_MOVES = 100_000;
 const MAX_PATTERN = 2_048;
 const MAX_EMAIL = 254;
 const MAX_EXTERNAL_GROUP = 256;
+const MAX_TAGS = 200;
+const MAX_TAG = 128;
 export const MAX_WHY = 2_000;
 const COMMON = ["kind", "source", "target", "action", "why"];
 /** What else the items of a kind have. */
@@ -36,6 +40,9 @@ const FIELDS_OF: Readonly<Record<ItemKind, readonly string[]>> = {
   policy: ["immutable"],
   retention: ["rules"],
   quota: ["bytes"],
+  package: ["tags"],
+  version: ["sum", "time"],
+  upstream: [],
 };
 const FIELDS = new Set([...COMMON, ...Object.values(FIELDS_OF).flat()]);
 
@@ -53,7 +60,8 @@ export function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
     return fail(`.why: must be a text of at most ${MAX_WHY} characters`);
   const item = { kind: known, action: action as Action, source, target, why };
   if (action === "cannot") return item;
-  requirePlaces(item, into, fail);
+  if (isOfPackages(item)) requirePackage(item, into, fail);
+  else requirePlaces(item, into, fail);
   const wrong = Object.keys(value).find((name) => !COMMON.includes(name) && !FIELDS_OF[known].includes(name));
   if (wrong !== undefined) fail(`.${wrong}: an item of the kind ${known} has none`);
   return { ...item, ...detailsOf(known, value, fail) };
@@ -90,9 +98,41 @@ function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): 
       if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes <= 0)
         return fail(".bytes: must be a whole number from 1");
       return { bytes };
+    case "package":
+      return { tags: tagsIn(value["tags"], fail) };
+    case "version":
+      return versionIn(value, fail);
     default:
       return {};
   }
+}
+
+function tagsIn(value: unknown, fail: Fail): Record<string, string> {
+  const tags = isObject(value) ? Object.entries(value) : fail(".tags: must be an object");
+  const wrong = tags.find(([tag, version]) => tag === "" || tag.length > MAX_TAG || typeof version !== "string");
+  if (wrong !== undefined || tags.length > MAX_TAGS)
+    fail(`.tags: must be at most ${MAX_TAGS} names, each of at most ${MAX_TAG} characters, with a version`);
+  return Object.fromEntries(tags) as Record<string, string>;
+}
+
+function versionIn({ sum, time }: Record<string, unknown>, fail: Fail): Partial<PlanItem> {
+  if (!isSum(sum)) return fail(".sum: must be a sum, as sha512-<base64>");
+  if (time !== undefined && (typeof time !== "string" || !isTime(time))) return fail(".time: must be a time");
+  return { sum, ...(time !== undefined && { time }) };
+}
+
+/** Packages keep their names, and nothing goes beside the group. */
+function requirePackage(
+  { kind, source, target }: Pick<PlanItem, "kind" | "source" | "target">,
+  into: string,
+  fail: Fail,
+): void {
+  if (kind === "upstream") fail(".action: must be cannot: upstreams are made by hand");
+  const { name, version } = kind === "version" ? packageOf(source) : { name: source, version: "1.0.0" };
+  const fault = faultOfPackage(name);
+  if (fault !== undefined) fail(`.source: ${fault}`);
+  if (!isNumber(version)) fail(".source: must end in the number of a version");
+  if (target !== `${into}/${source}`) fail(`.target: must be ${into}/${source}`);
 }
 
 function oneOf<T extends string>(roles: readonly T[], { role }: Record<string, unknown>, fail: Fail): T {

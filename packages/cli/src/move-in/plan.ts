@@ -4,11 +4,13 @@ import type { MemberRole } from "./model.ts";
 import type { RetentionRule } from "./retention.ts";
 
 const RIGHTS_AND_RULES = ["robot", "binding", "invite", "mapping", "policy", "retention", "quota"] as const;
+/** What plans of packages have, and no others. */
+const PACKAGE_KINDS = ["package", "version", "upstream"] as const;
 /** What an item makes here. */
-export const ITEM_KINDS = ["group", "repo", "tag", ...RIGHTS_AND_RULES] as const;
+export const ITEM_KINDS = ["group", "repo", "tag", ...RIGHTS_AND_RULES, ...PACKAGE_KINDS] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 /** Kinds whose items are known by what they are there: several of them may have one place here. */
-export const KNOWN_BY_SOURCE: readonly ItemKind[] = RIGHTS_AND_RULES;
+export const KNOWN_BY_SOURCE: readonly ItemKind[] = [...RIGHTS_AND_RULES, "upstream"];
 /** What is to be done: make it, change it, nothing since it is so, nothing since it cannot be. */
 export const ACTIONS = ["create", "update", "same", "cannot"] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -53,6 +55,12 @@ export interface PlanItem {
   bytes?: number;
   /** Of a tag: since when, where the registry says so. */
   moves?: PlanMove[];
+  /** Of a package: its tags with their versions. */
+  tags?: Record<string, string>;
+  /** Of a version: the sum of its file, as `sha512-…`. */
+  sum?: string;
+  /** Of a version: when it was published, in ISO 8601, where the registry says so. */
+  time?: string;
 }
 
 /** How much content there is; each counted once. */
@@ -101,6 +109,11 @@ export function faultOfName(name: string): string | undefined {
   if (wrong !== undefined) return `"${wrong}" cannot be the name of an image or a group here`;
   const long = parts.slice(0, -1).find((part) => part.length > MAX_GROUP);
   return long === undefined ? undefined : `"${long}" is longer than the ${MAX_GROUP} characters of a group's name`;
+}
+
+/** Whether an item is of packages. */
+export function isOfPackages({ kind }: Pick<PlanItem, "kind">): boolean {
+  return PACKAGE_KINDS.some((each) => each === kind);
 }
 
 /** The groups above an image of this path, below the group that everything goes into; outermost first. */

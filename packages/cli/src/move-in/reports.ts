@@ -5,7 +5,7 @@ import type { Column } from "../output/listing.ts";
 import type { OutputFlags } from "../output/output.ts";
 import { bytesText } from "../output/sizes.ts";
 import { printReport } from "../tasks/report.ts";
-import { ACTIONS, countsOf, type ItemKind, type Plan } from "./plan.ts";
+import { ACTIONS, countsOf, isOfPackages, type ItemKind, type Plan } from "./plan.ts";
 import type { BroughtBytes } from "./folder-adoption.ts";
 import { OUTCOMES, type Results } from "./results.ts";
 
@@ -23,6 +23,9 @@ const PLURALS: Readonly<Record<ItemKind, string>> = {
   policy: "policies",
   retention: "retention",
   quota: "quotas",
+  package: "packages",
+  version: "versions",
+  upstream: "upstreams",
 };
 
 const countColumns = (names: readonly string[]): Column[] => [
@@ -47,14 +50,13 @@ export async function printPlan(plan: Plan, file: string, flags: OutputFlags): P
       item,
       listing: { field: "counts", columns: countColumns(ACTIONS), nameOf: () => file, idOf: () => file },
       async text({ table, wrap, ink }) {
-        const least = content.atLeast ? "at least " : "";
         const lines = cannot
           .slice(0, MAX_NAMED)
           .map(({ kind, source, why }) => wrap(`${kind} ${source}: ${why}`, "  "));
         const more = cannot.length - lines.length;
         return [
           counts.length === 0 ? "nothing is there\n" : await table(countColumns(ACTIONS), counts),
-          `${least}${bytesText(content.bytes)} in ${content.count} blobs and manifests, each counted once\n`,
+          contentText(plan),
           ...(lines.length === 0 ? [] : ["\n", ink("cannot come:", "yellow"), "\n", `${lines.join("\n")}\n`]),
           ...(more > 0 ? [`and ${more} more, which the plan names\n`] : []),
           `${wrap(`not read, and left behind: ${plan.leavesBehind}`, "  ")}\n`,
@@ -64,6 +66,11 @@ export async function printPlan(plan: Plan, file: string, flags: OutputFlags): P
     },
     flags,
   );
+}
+
+function contentText({ items, content: { count, bytes, atLeast } }: Plan): string {
+  if (items.some(isOfPackages)) return `${count} files, whose sizes the source does not say\n`;
+  return `${atLeast ? "at least " : ""}${bytesText(bytes)} in ${count} blobs and manifests, each counted once\n`;
 }
 
 /** Prints what came of a plan, and what failed. */

@@ -8,15 +8,7 @@ import { applyPlan, finishPlan } from "./apply-plan.ts";
 import type { Applying } from "./apply-context.ts";
 import { openSource } from "./client.ts";
 import { openContentSizes } from "./content-sizes.ts";
-import {
-  checkFlags,
-  credentialsOf,
-  kindOf,
-  type MoveInFlags,
-  namesOf,
-  requireNoBucket,
-  type SourceKind,
-} from "./flags.ts";
+import { checkFlags, credentialsOf, kindOf, type MoveInFlags, namesOf, requireNoBucket } from "./flags.ts";
 import { type BroughtBytes, type FolderContents, openFolderContents } from "./folder-adoption.ts";
 import { openFolderReader } from "./folder-content.ts";
 import { openFolderFiles } from "./folder-files.ts";
@@ -26,13 +18,15 @@ import { readHere } from "./here.ts";
 import { makePlan } from "./make-plan.ts";
 import type { Source } from "./model.ts";
 import { ociSource } from "./oci-source.ts";
-import type { Plan } from "./plan.ts";
+import { movePackagesIn } from "./run-packages.ts";
+import { isOfPackages } from "./plan.ts";
 import { readPlan, writePlan } from "./plan-file.ts";
 import { quaySource } from "./quay-source.ts";
 import { type ManifestReader, manifestReader } from "./registry-reader.ts";
 import { printPlan, printResults } from "./reports.ts";
 import { openSecretsFile } from "./secrets-file.ts";
 import { Results } from "./results.ts";
+import { requirePath, requireSame, type Task } from "./task.ts";
 
 const INTERRUPTED = "the same command again goes on; what the server copies by now goes on by itself";
 
@@ -50,6 +44,7 @@ export async function moveIn(
   checkFlags(kind, flags);
   const origin = kind === "distribution" ? await rootOf(address) : originOfAddress(address);
   const into = (flags.into ?? "").replace(/\/$/, "");
+  if (kind === "verdaccio") return movePackagesIn({ kind, origin, into, file: flags.plan ?? flags.apply ?? "" }, flags);
   if (flags.plan !== undefined) return plan({ kind, origin, into, file: flags.plan }, flags);
   const folder = kind === "distribution" ? origin : flags.blobsFrom;
   return apply({ kind, origin, into, file: flags.apply ?? "" }, flags, (work) =>
@@ -92,15 +87,6 @@ async function openReading(
   return { source: ociSource(client, names), manifests };
 }
 
-/** What both steps are about. */
-interface Task {
-  kind: SourceKind;
-  /** Scheme, host and port of the registry, or its folder. */
-  origin: string;
-  into: string;
-  file: string;
-}
-
 async function plan(task: Task, flags: MoveInFlags): Promise<number> {
   const { kind, origin, into, file } = task;
   const { source, manifests } = await openReading(task, flags);
@@ -134,6 +120,8 @@ async function apply(
 ): Promise<number> {
   const plan = await readPlan(file);
   requireSame(plan, { kind, origin, into, file });
+  const other = plan.items.find(isOfPackages);
+  if (other !== undefined) throw new UsageFailure(`${file}: a plan of ${kind} has no items of the kind ${other.kind}`);
   if (flags.history === true && !plan.history)
     throw new UsageFailure(`--history: a registry of the kind ${kind} does not say when its tags moved`);
   const pull = await credentialsOf(flags.pullUsername, flags.pullPasswordFile, "--pull-password-file");
@@ -165,15 +153,8 @@ async function apply(
   return failed ? EXIT.someFailed : EXIT.ok;
 }
 
-/** A plan is for the registry and the group that it was made for. */
-function requireSame(plan: Plan, { kind, origin, into, file }: Task): void {
-  if (plan.kind !== kind || plan.address !== origin)
-    throw new UsageFailure(`${file}: is a plan for ${plan.kind} ${plan.address}, not for ${kind} ${origin}`);
-  if (plan.into !== into) throw new UsageFailure(`${file}: is a plan into ${plan.into}, not into ${into}`);
-}
-
 async function hereOf({ rest, names }: Session, into: string): ReturnType<typeof readHere> {
-  if (/^[0-9a-f]{40}/.test(into)) throw new UsageFailure("--into: name the group by its path, as acme/old");
+  requirePath(into);
   const uid = await names.uidOf("group", into);
   const here = await readHere(rest, uid, into);
   if (here.groups.get(into) !== uid) throw new Failure(`${into}: is not there as it is named`);

@@ -3,7 +3,7 @@ export interface Progress {
   step: string;
   done: number;
   total: number;
-  unit: "bytes" | "rows" | "blobs" | "pages" | "repos";
+  unit: "bytes" | "rows" | "blobs" | "pages" | "repos" | "packages";
 }
 
 /** Receives progress and notes while an installation is exported, imported, backed up, restored or checked. */

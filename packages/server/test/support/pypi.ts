@@ -66,13 +66,14 @@ export interface UploadOptions {
   version: string;
   fields?: Record<string, string | undefined>;
   token?: string;
+  headers?: Record<string, string>;
 }
 
 /** Uploads a file as twine does. */
 export async function uploadPypi(
   platform: Platform,
   group: string,
-  { filename, bytes, name, version, fields = {}, token }: UploadOptions,
+  { filename, bytes, name, version, fields = {}, token, headers = {} }: UploadOptions,
 ): Promise<Answer> {
   const form = new FormData();
   const all: Record<string, string | undefined> = {
@@ -92,6 +93,6 @@ export async function uploadPypi(
   return await platform.call("POST", `/pypi/${group}/legacy/`, {
     token: token ?? (await platform.token()),
     raw: Buffer.from(await encoded.arrayBuffer()),
-    headers: { "content-type": encoded.headers.get("content-type") ?? "" },
+    headers: { ...headers, "content-type": encoded.headers.get("content-type") ?? "" },
   });
 }

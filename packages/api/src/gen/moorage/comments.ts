@@ -298,7 +298,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.common.Capability.CAP_REPO_POLICY_UPDATE": "What a repo's policy says, and where the repo is copied from: who may push does not decide that.",
   "moorage.common.Capability.CAP_SIGNATURE_POLICIES_LIST": "Saying which signatures images need, and which images pass without.",
   "moorage.common.Capability.CAP_SIGNERS_CREATE": "Saying who signs images.",
-  "moorage.common.Capability.CAP_TAG_IMPORT": "Saying what tags pointed to before they came here, with the times of another registry.",
+  "moorage.common.Capability.CAP_TAG_IMPORT": "Saying what tags pointed to before they came here, and when libraries were published, with the times of another registry.",
   "moorage.common.Capability.CAP_UNSIGNED_READ": "Pulling images that a signature policy blocks: what signs and scans them has to read them first.",
   "moorage.common.Capability.CAP_USAGE_LIST": "What is pulled and what groups take up.",
   "moorage.common.Capability.CAP_USAGE_REPORT": "Saying which images run somewhere.",

@@ -9,6 +9,7 @@ import type { Ecosystem, PublishedVersion, Rejection } from "../ecosystem/ecosys
 import { ecosystemOf } from "../ecosystem/lookup.ts";
 import { libraryError } from "../http/errors.ts";
 import { requireOn } from "../http/groups.ts";
+import { requireImporter } from "../http/publish-time.ts";
 import { noteChange } from "./events.ts";
 import { ORIGIN } from "./names.ts";
 import { fileNamed, removedOf, versionNamed, versionsOf } from "./visible.ts";
@@ -18,6 +19,15 @@ import { addFile, addVersion, type NewFile, settleArtifact, takeArtifact } from 
 export interface PublishTarget {
   group: string;
   path: string;
+}
+
+/** Where something is published that may come from another registry. */
+export interface DatedTarget extends PublishTarget {
+  /**
+   * When it was published there, in milliseconds since 1970, of a version that is made with it and of its files; that
+   * takes the right to import. Defaults to now.
+   */
+  publishMs?: number;
 }
 
 /** What commands that publish need: the documents of which some must be accepted first. */
@@ -41,7 +51,7 @@ export interface Publication extends PublishedVersion {
 }
 
 /** What is published, and where. @public in the packed package's declarations. */
-export interface PublishInput extends PublishTarget, Publication {
+export interface PublishInput extends DatedTarget, Publication {
   /** The number of the ecosystem. */
   ecosystem: number;
 }
@@ -62,6 +72,7 @@ export const publishLibrary = command(
   async (call: Call, input: PublishInput, { terms }: PublishContext): Promise<{ generations: string[] }> => {
     const ecosystem = ecosystemOf(input.ecosystem);
     await requireOn(call, input.group, input.path, ecosystem.publish);
+    if (input.publishMs !== undefined) await requireImporter(call, input.group, input.path);
     const output = await publish(call, ecosystem, input);
     if (terms.length > 0) await requireTerms(call, terms, "push", [input.group]);
     return output;
@@ -117,7 +128,7 @@ async function newVersion(
   call: Call,
   ecosystem: Ecosystem,
   artifact: Row<"artifacts">,
-  { version, description = "", metadata = "{}", deprecated = null }: PublishInput,
+  { version, description = "", metadata = "{}", deprecated = null, publishMs = call.nowMs }: PublishInput,
 ): Promise<Row<"artifact_versions">> {
   const { versions } = ecosystem;
   const sortKey = versions.sortKey(version);
@@ -127,7 +138,7 @@ async function newVersion(
       if (versions.sortKey(removed) === sortKey) throw new MoorageError(Code.AlreadyExists, removed);
   }
   const cuda = versions.cuda?.(version) ?? "";
-  return await addVersion(call, artifact, { version, sortKey, description, metadata, deprecated, cuda });
+  return await addVersion(call, artifact, { version, sortKey, description, metadata, deprecated, cuda, publishMs });
 }
 
 /** For what is there already, the error that says so in the words of the ecosystem. */

@@ -75,7 +75,7 @@ export function offeredOf(sources: PackageSources, judge: Judge): Offered | unde
   return {
     name,
     artifact,
-    createdMs: artifact?.create_time ?? offer?.createdMs ?? 0,
+    createdMs: createdMsOf(sources),
     modifiedMs: Math.max(artifact?.update_time ?? 0, fetchedMs ?? 0),
     description: artifact?.description ?? textOf(all.at(-1)?.manifest["description"]),
     readme: state.readme ?? "",
@@ -86,6 +86,13 @@ export function offeredOf(sources: PackageSources, judge: Judge): Offered | unde
     whole: wholeBlockOf(judged),
     changed,
   };
+}
+
+/** When the package was made: what moved in with its times was, where it comes from, before it came. */
+function createdMsOf({ artifact, versions, offer }: PackageSources): number {
+  const ownMs = versions.filter(({ origin }) => origin === ORIGIN.published).map((row) => row.publish_time);
+  const firstMs = artifact && ownMs.reduce((one, other) => Math.min(one, other), artifact.create_time);
+  return firstMs ?? offer?.createdMs ?? 0;
 }
 
 /** All versions, whatever is against them. What is kept counts before what the upstream says by now. */

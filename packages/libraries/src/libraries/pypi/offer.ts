@@ -29,12 +29,12 @@ export interface KeptRows {
   removed: ReadonlySet<string>;
 }
 
-/** What is kept of a file of an upstream beside its content, as JSON in `artifact_files.metadata`. */
+/** What is kept of a file beside its content, mostly of one of an upstream, as JSON in `artifact_files.metadata`. */
 export interface FileMetadata {
   requiresPython?: string | undefined;
   /** Why it should not be chosen, as its upstream said when it was fetched. */
   yanked?: string | undefined;
-  /** When its upstream got it, in milliseconds since 1970. */
+  /** When the registry that it comes from got it, in milliseconds since 1970. */
   uploadMs?: number | undefined;
   /** When it was first listed to us, of a file without an upload time. */
   seenMs?: number | undefined;
@@ -140,7 +140,7 @@ function keptFile(
     listed,
     sums: { sha256: hexOf(file.digest) },
     sizeBytes: file.size,
-    uploadTimeMs: isOwn ? file.create_time : said.uploadMs,
+    uploadTimeMs: said.uploadMs ?? (isOwn ? file.create_time : undefined),
     requiresPython: said.requiresPython ?? "",
     metadata: metadataOf(file.name, rows, listed),
     yanked: listed === undefined ? (yanked ?? said.yanked) : listed.yanked,

@@ -25,13 +25,15 @@ interface Upload {
   filename: string;
   kind: "bdist_wheel" | "sdist";
   requiresPython: string;
+  /** When it was uploaded to the registry that it comes from, in milliseconds since 1970. Defaults to now. */
+  uploadMs?: number | undefined;
 }
 
 /** POST of `…/legacy/`, as twine, uv and poetry send it. Source: PyPI, "upload API". */
 export async function upload(exchange: LibraryExchange, { group }: { group: readonly string[] }): Promise<void> {
   const { deps, req } = exchange;
   await answerPublish(exchange, group, {
-    async take() {
+    async take({ publishMs }) {
       const { maxLibraryFileBytes: maxBytes } = deps.config;
       // Most servers never read a form.
       const { readUploadForm } = await import("./upload-form.ts");
@@ -43,7 +45,7 @@ export async function upload(exchange: LibraryExchange, { group }: { group: read
       const { name, taken: received } = file;
       try {
         const checked = uploadOf(fields, name, received);
-        return { received, describe: (blob) => described(deps, checked, blob) };
+        return { received, describe: (blob) => described(deps, { ...checked, uploadMs: publishMs }, blob) };
       } catch (error) {
         await dropFile(deps.blobs, received);
         throw error;
@@ -89,7 +91,7 @@ function uploadOf(fields: ReadonlyMap<string, string>, filename: string, file: R
 
 /** What is published, with the metadata of a wheel beside it. */
 async function described(deps: LibraryDeps, target: Upload, blob: StoredBlob): Promise<Described> {
-  const { name, normalized, version, filename } = target;
+  const { name, normalized, version, filename, uploadMs } = target;
   const wheel = target.kind === "sdist" ? undefined : await metadataOf(deps, blob, target);
   // What a wheel says about itself counts, not what the form says about it.
   const { summary, requiresPython } = wheel?.said ?? target;
@@ -98,7 +100,7 @@ async function described(deps: LibraryDeps, target: Upload, blob: StoredBlob): P
     normalized,
     version,
     description: summary.slice(0, MAX_SUMMARY_CHARS),
-    file: { name: filename, metadata: JSON.stringify({ requiresPython }) },
+    file: { name: filename, metadata: JSON.stringify({ requiresPython, uploadMs }) },
     beside: wheel && { name: `${filename}.metadata`, content: wheel.bytes },
   };
 }

@@ -1,11 +1,12 @@
 import type { StoredBlob } from "@moorage/kernel/blobs";
-import { type PublishTarget, type Publication, publishLibrary } from "../artifacts/publish.ts";
+import { type DatedTarget, type PublishTarget, type Publication, publishLibrary } from "../artifacts/publish.ts";
 import { changeLibrary } from "../artifacts/change.ts";
 import type { NewFile } from "../artifacts/write.ts";
 import { REMOVE } from "../ecosystem/ecosystem.ts";
 import { groupFor } from "../http/groups.ts";
 import { keepFiles, oneChunk, receiveFile, type ReceivedFile } from "../http/receive.ts";
 import { type LibraryExchange, read } from "./exchange.ts";
+import { publishTimeIn, requireImporter } from "../http/publish-time.ts";
 
 // The order in which something is published, the same for all ecosystems: the right to it; the bytes, which the
 // ecosystem takes and checks; the content, durably; and one command that asks for the right again and writes it all.
@@ -30,20 +31,28 @@ interface PublishSteps {
    * Takes what the client sends. What it throws leaves nothing behind. Undefined when nothing is published by it: then
    * it has dealt with it.
    */
-  take(target: PublishTarget): Promise<TakenFile | undefined>;
+  take(target: DatedTarget): Promise<TakenFile | undefined>;
   /** Answers when it is published. */
   done(): void;
 }
 
-/** Publishes to the group of the path. Throws 403, and what the steps throw and the ecosystem refuses it with. */
+/**
+ * Publishes to the group of the path. Throws 403, 400 for a wrong time in the header, and what the steps throw and the
+ * ecosystem refuses it with.
+ */
 export async function answerPublish(
   exchange: LibraryExchange,
   path: readonly string[],
   { take, done }: PublishSteps,
 ): Promise<void> {
   const { deps, ecosystem } = exchange;
-  const group = await read(exchange, (call) => groupFor(call, path, ecosystem.publish));
-  const target = { group, path: path.join("/") };
+  const publishMs = publishTimeIn(exchange.req.headers["moorage-publish-time"], deps.clock.nowMs());
+  const group = await read(exchange, async (call) => {
+    const found = await groupFor(call, path, ecosystem.publish);
+    if (publishMs !== undefined) await requireImporter(call, found, path.join("/"));
+    return found;
+  });
+  const target = { group, path: path.join("/"), ...(publishMs !== undefined && { publishMs }) };
   const taken = await take(target);
   if (taken === undefined) return;
   const { received, describe } = taken;

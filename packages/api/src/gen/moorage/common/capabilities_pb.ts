@@ -496,7 +496,8 @@ export const Capability = {
   CAP_SIGNERS_LIST: 9027,
 
   /**
-   * Saying what tags pointed to before they came here, with the times of another registry.
+   * Saying what tags pointed to before they came here, and when libraries were published, with the times of another
+   * registry.
    *
    * @generated from enum value: CAP_TAG_IMPORT = 9041;
    */

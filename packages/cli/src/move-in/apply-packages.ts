@@ -1,0 +1,150 @@
+// Applies a plan of packages: each version with its bytes, its time and its tags; the same again goes on where it was.
+import { setTimeout as wait } from "node:timers/promises";
+import { compareVersions } from "@moorage/kernel/lib/versions";
+import { UsageFailure } from "../command/failure.ts";
+import { interruption } from "../command/interrupt.ts";
+import { forItem } from "./apply-context.ts";
+import { ItemFailure } from "./item-failure.ts";
+import { inParallel } from "./parallel.ts";
+import { isOfPackages, type PlanItem } from "./plan.ts";
+import type { Results } from "./results.ts";
+import { isOfOne } from "./source-error.ts";
+import { applyTags, tagsToSet } from "./apply-package-tags.ts";
+import { type PackageApplying, packagesOf, type PlannedPackage } from "./package-context.ts";
+import { packageOf, packagePath } from "./npm-names.ts";
+import { type PackageHere, packageHere, packagesHere, refused, registryPath, shownHere } from "./packages-here.ts";
+import type { SourcePackage } from "./packument.ts";
+import { documentOf } from "./npm-publication.ts";
+import { areSame, haveSums } from "./sums.ts";
+
+const ATTEMPTS = 4;
+const FIRST_WAIT_MS = 500;
+const PUBLISH_TIMEOUT_MS = 10 * 60_000;
+// Each holds a tarball in memory.
+const PACKAGES_AT_ONCE = 3;
+
+/** Applies all that can come. What fails is in the results; throws what concerns everything. */
+export async function applyPackages(
+  applying: PackageApplying,
+  note: (done: number, total: number) => void,
+): Promise<void> {
+  const { plan, rest, group, results } = applying;
+  const other = plan.items.find((item) => !isOfPackages(item));
+  if (other !== undefined) throw new UsageFailure(`a plan of ${plan.kind} has no items of the kind ${other.kind}`);
+  for (const item of plan.items) if (item.action === "cannot") results.add(item, "cannot", item.why);
+  const packages = packagesOf(plan);
+  const here = await packagesHere(rest, group);
+  let done = 0;
+  note(done, packages.length);
+  const move = (planned: PlannedPackage): Promise<void> =>
+    movePackage(applying, planned, here.get(planned.item.source));
+  for await (const _ of inParallel(packages, move, PACKAGES_AT_ONCE)) note((done += 1), packages.length);
+}
+
+async function movePackage(applying: PackageApplying, planned: PlannedPackage, uid: string | undefined): Promise<void> {
+  const { plan, rest, source, results } = applying;
+  const { item, versions } = planned;
+  const place = { into: plan.into, name: item.source };
+  await forItem(results, item, async () => {
+    const here = await packageHere(rest, { ...place, uid });
+    let published = 0;
+    const wanted = versions.filter((version) => !isHere(results, version, here));
+    if (wanted.length > 0) {
+      const found = await ofItem(() => source.read(item.source));
+      for (const version of latestFirst(planned, wanted))
+        if (await forItem(results, version, () => moveVersion(applying, planned, { item: version, found, here })))
+          published += 1;
+    }
+    await applyTags(applying, planned, published);
+  });
+  if (results.isFailed(item))
+    for (const version of versions) results.add(version, "failed", "what is here of its package cannot be read");
+}
+
+/** Whether a version is here; whether with the bytes of the plan is in the results. */
+function isHere(results: Results, version: PlanItem, here: PackageHere): boolean {
+  const ours = here.versions.get(packageOf(version.source).version);
+  if (ours === undefined) return false;
+  if (areSame(ours, [version.sum ?? ""]) === true) results.add(version, "same");
+  else results.fail(version, "is here with other bytes, or with a sum that cannot be compared");
+  return true;
+}
+
+/**
+ * The version of `latest` comes first, or else the newest release: the first one that is published is the latest until
+ * another one is.
+ */
+function latestFirst({ item }: PlannedPackage, versions: readonly PlanItem[]): PlanItem[] {
+  const numberOf = ({ source }: PlanItem): string => packageOf(source).version;
+  const newest = versions
+    .filter((version) => !numberOf(version).includes("-"))
+    .toSorted((one, other) => compareVersions("semver", numberOf(one), numberOf(other)))
+    .at(-1);
+  const first = versions.find((version) => numberOf(version) === item.tags?.["latest"]) ?? newest;
+  return first === undefined ? [...versions] : [first, ...versions.filter((version) => version !== first)];
+}
+
+/** What one item is refused by the source ends that item alone. */
+async function ofItem<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isOfOne(error) ? new ItemFailure(error.message, { cause: error }) : error;
+  }
+}
+
+/** Publishes a version. Answers false when it is here by now, or was removed here. */
+async function moveVersion(
+  applying: PackageApplying,
+  planned: PlannedPackage,
+  { item, found, here }: { item: PlanItem; found: SourcePackage; here: PackageHere },
+): Promise<boolean> {
+  const { plan, rest, source, results } = applying;
+  const { name, version: number } = packageOf(item.source);
+  const version = found.versions.find((each) => each.version === number);
+  if (version === undefined) throw new ItemFailure("is no longer there");
+  if (version.fault !== undefined) throw new ItemFailure(version.fault);
+  const { sum = "" } = item;
+  if (!version.sums.includes(sum)) throw new ItemFailure("has other bytes there than when the plan was made");
+  const chunks = await ofItem(() => source.tarball(version.tarball));
+  if (!haveSums(chunks, version.sums)) throw new ItemFailure("the source sends other bytes than its sums say");
+  const isLatest = found.tags.get("latest") === number;
+  const publication = { package: { name, readme: isLatest ? found.readme : "" }, version, chunks };
+  let tags = tagsToSet(planned, number, here);
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await rest.fetch(`${registryPath(plan.into)}/${packagePath(name)}`, {
+      method: "PUT",
+      audience: "registry",
+      headers: { "content-type": "application/json", ...(item.time && { "moorage-publish-time": item.time }) },
+      body: documentOf({ ...publication, tags }),
+      duplex: "half",
+      timeoutMs: PUBLISH_TIMEOUT_MS,
+    });
+    const body: unknown = await response.json().catch(() => undefined);
+    if (response.ok) {
+      results.add(item, "done");
+      return true;
+    }
+    const error = refused(response.status, body);
+    if (response.status === 403 && /cannot publish over/.test(error.message)) {
+      await judgeThere(applying, item);
+      return false;
+    }
+    if (response.status === 400 && /: (?:tag|dist-tags)\b/.test(error.message) && tags.length > 0) tags = [];
+    else if (!isPassing(response.status) || attempt === ATTEMPTS) throw error;
+    else await wait(FIRST_WAIT_MS * 3 ** (attempt - 1), undefined, { signal: interruption() });
+  }
+}
+
+function isPassing(status: number): boolean {
+  return status === 429 || status >= 500;
+}
+
+/** Its number is taken here: it came meanwhile, as by a command that was killed, or it was removed here. */
+async function judgeThere({ plan, rest, results }: PackageApplying, item: PlanItem): Promise<void> {
+  const { name, version } = packageOf(item.source);
+  const here = await shownHere(rest, plan.into, name);
+  // Nobody is shown what was removed, not by an upstream either.
+  if (!here.versions.has(version)) results.add(item, "kept", "was removed here");
+  else isHere(results, item, here);
+}

@@ -1,0 +1,124 @@
+// Makes the plan of a registry of packages: reads it and what is here, and changes nothing.
+import type { RestClient } from "../api/rest.ts";
+import { Failure } from "../command/failure.ts";
+import { ItemFailure } from "./item-failure.ts";
+import { inParallel } from "./parallel.ts";
+import { type Action, FORM, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
+import { isOfOne } from "./source-error.ts";
+import { faultOfPackage } from "./npm-names.ts";
+import { type PackageHere, packageHere, packagesHere } from "./packages-here.ts";
+import type { SourcePackage, SourceVersion } from "./packument.ts";
+import { areSame } from "./sums.ts";
+import type { PackageSource } from "./verdaccio-source.ts";
+
+/** What a plan is made of. */
+export interface PackagePlanning {
+  kind: string;
+  into: string;
+  /** The uid of that group. */
+  group: string;
+  source: PackageSource;
+  /** The packages that are to come; undefined for all. */
+  names: readonly string[] | undefined;
+  rest: RestClient;
+  /** Is shown how far it is. */
+  note(done: number, total: number): void;
+}
+
+/** What was read of a package: its items, and from which uplinks it has versions. */
+interface Read {
+  items: PlanItem[];
+  uplinks: readonly string[];
+}
+
+/** Reads the source whole. Throws a Failure when it does not answer, or has more than one plan can hold. */
+export async function makePackagePlan(planning: PackagePlanning): Promise<Plan> {
+  const { kind, into, source, group, rest, note } = planning;
+  const names = [...new Set(planning.names ?? (await source.names()))].toSorted();
+  const here = await packagesHere(rest, group);
+  const items: PlanItem[] = [];
+  const uplinks = new Set<string>();
+  let done = 0;
+  for await (const read of inParallel(names, (name) => readPackage(planning, name, here.get(name)))) {
+    items.push(...read.items);
+    for (const uplink of read.uplinks) uplinks.add(uplink);
+    if (items.length > MAX_ITEMS)
+      throw new Failure(`there is more than one plan holds (${MAX_ITEMS} items): use --names`);
+    note((done += 1), names.length);
+  }
+  items.push(...[...uplinks].toSorted().map((uplink) => upstreamItem(into, uplink)));
+  const count = items.filter((item) => item.kind === "version" && item.action === "create").length;
+  return {
+    plan: FORM,
+    kind,
+    address: source.origin,
+    into,
+    time: new Date().toISOString(),
+    history: false,
+    leavesBehind: source.leavesBehind,
+    content: { count, bytes: 0, atLeast: true },
+    items,
+  };
+}
+
+/** Suggests what an uplink is here. Its address and its passwords are in the configuration there, which is not read. */
+function upstreamItem(into: string, uplink: string): PlanItem {
+  const why = `an uplink, whose address only its configuration says: moorage upstreams create ${into} --ecosystem javascript --upstream-url URL`;
+  return { kind: "upstream", source: uplink.slice(0, 200), target: "", action: "cannot", why };
+}
+
+async function readPackage(planning: PackagePlanning, name: string, uid: string | undefined): Promise<Read> {
+  const { into, rest, source } = planning;
+  const item = (action: Action, why: string): PlanItem => ({
+    kind: "package",
+    source: name.slice(0, 1_000),
+    target: action === "cannot" ? "" : `${into}/${name}`,
+    action,
+    why,
+  });
+  const fault = faultOfPackage(name);
+  if (fault !== undefined) return { items: [item("cannot", fault)], uplinks: [] };
+  try {
+    const uplinks = await source.uplinksOf(name);
+    if (uplinks.length > 0) {
+      const why = `the source does not say which of its versions come from the uplink ${uplinks.join(", ")}: none is copied`;
+      return { items: [item("cannot", why.slice(0, 1_000))], uplinks };
+    }
+    const found = await source.read(name);
+    const here = await packageHere(rest, { into, name, uid });
+    const versions = found.versions.map((version) => versionItem(into, found, version, here));
+    const isSame = versions.every(({ action }) => action !== "create") && tagsAreSame(found, here);
+    const tags = Object.fromEntries(found.tags);
+    const action = uid === undefined ? "create" : isSame ? "same" : "update";
+    return { items: [{ ...item(action, ""), tags }, ...versions], uplinks: [] };
+  } catch (error) {
+    if (!isOfOne(error) && !(error instanceof ItemFailure)) throw error;
+    return { items: [item("cannot", error.message)], uplinks: [] };
+  }
+}
+
+function tagsAreSame({ tags }: SourcePackage, here: PackageHere): boolean {
+  return [...tags].every(([tag, version]) => here.tags.get(tag) === version);
+}
+
+function versionItem(
+  into: string,
+  { name }: SourcePackage,
+  { version, sums, time, manifest, fault }: SourceVersion,
+  here: PackageHere,
+): PlanItem {
+  const source = `${name}@${version}`.slice(0, 1_000);
+  const cannot = (why: string): PlanItem => ({ kind: "version", source, target: "", action: "cannot", why });
+  const [sum] = sums;
+  if (fault !== undefined || sum === undefined) return cannot(fault ?? "the source says no sum of its tarball");
+  const ours = here.versions.get(version);
+  const isSame = ours && areSame(ours, sums);
+  if (ours !== undefined && isSame !== true)
+    return cannot(isSame === false ? "is here with other bytes" : "is here, and no sum of it can be compared");
+  const why = [
+    ...(typeof manifest["deprecated"] === "string" && manifest["deprecated"] !== "" ? ["deprecated there"] : []),
+    ...(time === undefined ? ["the source does not say when it was published: counts as published when it comes"] : []),
+  ].join("; ");
+  const action = ours === undefined ? "create" : "same";
+  return { kind: "version", source, target: `${into}/${source}`, action, why, sum, ...(time && { time }) };
+}

@@ -1,0 +1,44 @@
+// Sums of files as Subresource Integrity writes them: `sha512-<base64>`.
+import { createHash } from "node:crypto";
+
+// From the strongest on.
+const ALGORITHMS = { sha512: 64, sha256: 32, sha1: 20 } as const;
+type Algorithm = keyof typeof ALGORITHMS;
+const SUM = /^(sha512|sha256|sha1)-([A-Za-z0-9+/]{20,88}={0,2})$/;
+const MAX_CHARS = 4_096;
+
+/** Whether a text is one sum. */
+export function isSum(text: unknown): text is string {
+  const [, algorithm, base64] = typeof text === "string" ? (SUM.exec(text) ?? []) : [];
+  return base64 !== undefined && Buffer.from(base64, "base64").length === ALGORITHMS[algorithm as Algorithm];
+}
+
+/** The sums that `dist` of a manifest of npm says, the strongest first. */
+export function sumsIn({ integrity, shasum }: Record<string, unknown>): string[] {
+  const said = typeof integrity === "string" && integrity.length <= MAX_CHARS ? integrity.split(/\s+/) : [];
+  const sha1 = typeof shasum === "string" && /^[0-9a-f]{40}$/.test(shasum) ? [ofHex("sha1", shasum)] : [];
+  const strength = (sum: string): number => Object.keys(ALGORITHMS).indexOf(sum.slice(0, sum.indexOf("-")));
+  return [...new Set([...said.filter(isSum), ...sha1])].toSorted((one, other) => strength(one) - strength(other));
+}
+
+/** Whether sums say the same as far as they can be compared; undefined when none of one kind are there. */
+export function areSame(ours: readonly string[], theirs: readonly string[]): boolean | undefined {
+  for (const algorithm of Object.keys(ALGORITHMS)) {
+    const [one, other] = [ours, theirs].map((sums) => sums.filter((sum) => sum.startsWith(`${algorithm}-`)));
+    if (one?.[0] !== undefined && other?.[0] !== undefined) return other.includes(one[0]);
+  }
+  return undefined;
+}
+
+/** Whether the bytes have every one of the sums. */
+export function haveSums(chunks: readonly Uint8Array[], sums: readonly string[]): boolean {
+  return sums.every((sum) => {
+    const hash = createHash(sum.slice(0, sum.indexOf("-")));
+    for (const chunk of chunks) hash.update(chunk);
+    return sum === `${sum.slice(0, sum.indexOf("-"))}-${hash.digest("base64")}`;
+  });
+}
+
+function ofHex(algorithm: Algorithm, hex: string): string {
+  return `${algorithm}-${Buffer.from(hex, "hex").toString("base64")}`;
+}
