@@ -70,8 +70,9 @@ const security: NavPlace = {
       tabs: [
         { to: "/signatures/policies", label: "Policies", words: "signature policies gates exemptions admission" },
         { to: "/signatures/signers", label: "Signers", words: "keys cosign fulcio keyless trust" },
+        { to: "/signatures/trust-roots", label: "Trust roots", words: "sigstore tuf fulcio rekor trusted root" },
       ],
-      details: ["/signatures/policy", "/signatures/signer"],
+      details: ["/signatures/policy", "/signatures/signer", "/signatures/trust-root"],
     },
     { to: "/scanners", label: "Scanners", words: "trivy adapter scans external" },
   ],

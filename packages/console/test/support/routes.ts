@@ -40,6 +40,13 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
     name: "release",
     keys: [{ pem: newKey().pem }],
   });
+  const trustRoot = await platform.ok("POST", `/registry/v2/trustRoots/${organization}`, {
+    name: "public",
+    tuf: {
+      url: "https://tuf.example.com",
+      root: JSON.stringify({ signed: { _type: "root", version: 1 }, signatures: [] }),
+    },
+  });
   const policy = await platform.ok("POST", `/registry/v2/signaturePolicies/${organization}`, {
     name: "signed",
     on: ["SIGNATURE_ACTION_PULL"],
@@ -54,6 +61,7 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
     "/image": `?name=acme/team-app@${first}`,
     "/signatures/policy": `?uid=${policy.uid}`,
     "/signatures/signer": `?uid=${signer.uid}`,
+    "/signatures/trust-root": `?uid=${trustRoot.uid}`,
     "/compare": `?from=acme/team-app:1.2&to=acme/team-app:1.2&repo=${repo}`,
     "/vulnerability": "?id=CVE-2026-0001",
     "/advisory": `?uid=${advisory.uid}`,
