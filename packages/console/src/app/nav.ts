@@ -32,9 +32,10 @@ const images: NavPlace = {
   tabs: [
     { to: "/images", label: "All images", words: "images repos repositories" },
     { to: "/images/mirrors", label: "Mirrors", words: "sync proxy cache copy follow upstream" },
+    { to: "/images/replications", label: "Replications", words: "push copy sync archive other registry outgoing" },
     { to: "/images/deprecated", label: "Deprecated", words: "old end of life replaced" },
   ],
-  details: ["/repo", "/repo/settings", "/tag", "/image", "/compare"],
+  details: ["/repo", "/repo/settings", "/tag", "/image", "/compare", "/images/replication"],
 };
 
 const packages: NavPlace = {

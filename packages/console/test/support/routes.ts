@@ -52,6 +52,11 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
     on: ["SIGNATURE_ACTION_PULL"],
     rules: [{ name: "image", signers: [signer.uid] }],
   });
+  const replication = await platform.ok("POST", `/registry/v2/replications/${organization}`, {
+    name: "archive",
+    destination: "registry.example.com/a-destination-with-a-long-name/archive",
+    deletions: "REPLICATION_DELETIONS_FOLLOW",
+  });
   await platform.ok("POST", `/registry/v2/quotas/${organization}`, { bytes: "1", tags: "100" });
   return {
     "/package": `?uid=${artifacts[0]?.uid ?? ""}`,
@@ -62,6 +67,7 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
     "/signatures/policy": `?uid=${policy.uid}`,
     "/signatures/signer": `?uid=${signer.uid}`,
     "/signatures/trust-root": `?uid=${trustRoot.uid}`,
+    "/images/replication": `?uid=${replication.uid}`,
     "/compare": `?from=acme/team-app:1.2&to=acme/team-app:1.2&repo=${repo}`,
     "/vulnerability": "?id=CVE-2026-0001",
     "/advisory": `?uid=${advisory.uid}`,
