@@ -49,7 +49,8 @@ test("a replication is up to date only when nothing is left and something was pu
 
 test("what is left is counted by why, and what was never compared says when it will be", () => {
   assert.equal(itemWords(rule({ pending: "3", failed: "1200" })), "3 waiting or stopped, 1,200 failed");
-  assert.equal(itemWords(rule({})), "none left");
+  assert.equal(itemWords(rule({})), "nothing so far");
+  assert.equal(itemWords(rule({ lastSuccessTime: "2026-11-27T12:00:00Z" })), "none left");
   assert.match(howFar(rule({}, { onPush: false })).detail, /only compared by a run/);
   assert.match(howFar(rule({})).detail, /compared soon/);
 });

@@ -55,7 +55,8 @@ export function itemWords({ state }: Replication): string {
       [state.blocked, "blocked"],
     ] as const
   ).flatMap(([number, word]) => (number === "0" ? [] : [`${count(number)} ${word}`]));
-  return words.join(", ") || "none left";
+  // What was never compared, or matches nothing, has not arrived either.
+  return words.join(", ") || (state.lastSuccessTime === undefined ? "nothing so far" : "none left");
 }
 
 /** What a replication is about. */

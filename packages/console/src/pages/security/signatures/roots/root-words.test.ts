@@ -43,7 +43,7 @@ test("a message of the mirror stands before what it means", () => {
     { uid: "", name: "", trustedRoot: "", tuf, state: "TRUST_ROOT_STATE_FAILED", message: "timestamp.json: 503" },
     NOW,
   );
-  assert.match(detail, /^Timestamp\.json: 503\. What was fetched before counts/);
+  assert.match(detail, /^timestamp\.json: 503\. What was fetched before counts/);
 });
 
 test("what a trusted root names has a name and its times each", () => {

@@ -12,14 +12,14 @@ export interface RootState {
 }
 
 const DEFAULT_INTERVAL = "86400s";
-// A refresh may be late: one replica does it for all, and tries again when the mirror does not answer.
+// A refresh may be late: one replica does it for all, with a pause after a mirror that does not answer.
 const LATE = 2;
 const NOT_VERIFIED = "What is signed by identities that name it does not hold.";
 
 /** What is known of a trust root at a time, in milliseconds since 1970. */
 export function rootState(root: TrustRoot, nowMs: number): RootState {
   const { state, message, tuf, refreshTime } = root;
-  const why = message === "" ? "" : `${message.charAt(0).toUpperCase()}${message.slice(1)}. `;
+  const why = message === "" ? "" : `${message}. `;
   if (state === "TRUST_ROOT_STATE_WAITING")
     return { word: "Not fetched", look: "warning", detail: `${why}${NOT_VERIFIED}` };
   if (state === "TRUST_ROOT_STATE_EXPIRED") return { word: "Expired", look: "danger", detail: `${why}${NOT_VERIFIED}` };
