@@ -4,8 +4,9 @@ import type { Page } from "playwright-core";
 const LONGEST_WHOLE_WORD = 16;
 
 /**
- * What a reader of a narrow window cannot read well, a line each: texts that the window or a frame cuts, and short words
- * of tables and headings that go on in the next line. Texts that end with an ellipsis or can be scrolled are not cut.
+ * What a reader of a narrow window cannot read well, a line each: texts that the window or a frame cuts, and short
+ * words of tables and headings that go on in the next line. Texts that end with an ellipsis or can be scrolled are not
+ * cut.
  */
 export async function unreadableOf(page: Page): Promise<string[]> {
   return await page.evaluate(`(async () => {
