@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { ENGINE } from "../../server/test/support/database.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
+import { squeezedOf, unreadableOf } from "./support/narrow.ts";
 import { placesOf, routePaths } from "./support/routes.ts";
 
 // axe-core on every route: in light and dark colors, in colors of the reader's own, and at 200 % zoom. Source: WCAG 2.2
@@ -73,6 +74,9 @@ test("axe finds nothing on any route, and nothing is wider than the window", LIM
     assert.equal(await overflowOf(page), 0, `${path}, on a tablet: wider than the window`);
     await page.setViewportSize(PHONE);
     assert.equal(await overflowOf(page), 0, `${path}, on a phone: wider than the window`);
+    await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
+    assert.deepEqual(await unreadableOf(page), [], `${path}, on a phone`);
+    assert.deepEqual(await squeezedOf(page), [], `${path}, on a phone`);
   }
   assert.deepEqual(console_.complaints, []);
 });

@@ -32,9 +32,10 @@ const images: NavPlace = {
   tabs: [
     { to: "/images", label: "All images", words: "images repos repositories" },
     { to: "/images/mirrors", label: "Mirrors", words: "sync proxy cache copy follow upstream" },
+    { to: "/images/replications", label: "Replications", words: "push copy sync archive other registry outgoing" },
     { to: "/images/deprecated", label: "Deprecated", words: "old end of life replaced" },
   ],
-  details: ["/repo", "/repo/settings", "/tag", "/image", "/compare"],
+  details: ["/repo", "/repo/settings", "/tag", "/image", "/compare", "/images/replication"],
 };
 
 const packages: NavPlace = {
@@ -70,8 +71,9 @@ const security: NavPlace = {
       tabs: [
         { to: "/signatures/policies", label: "Policies", words: "signature policies gates exemptions admission" },
         { to: "/signatures/signers", label: "Signers", words: "keys cosign fulcio keyless trust" },
+        { to: "/signatures/trust-roots", label: "Trust roots", words: "sigstore tuf fulcio rekor trusted root" },
       ],
-      details: ["/signatures/policy", "/signatures/signer"],
+      details: ["/signatures/policy", "/signatures/signer", "/signatures/trust-root"],
     },
     { to: "/scanners", label: "Scanners", words: "trivy adapter scans external" },
   ],

@@ -1,9 +1,15 @@
 const DAY_S = 86_400;
+const HOUR_S = 3_600;
 const MINUTE_S = 60;
 
 /** The days of a duration of the API, such as `86400s`, as a field of numbers has them; empty without one. */
 export function daysOf(duration: string | undefined): string {
   return inUnits(duration, DAY_S);
+}
+
+/** The hours of a duration of the API. */
+export function hoursOf(duration: string | undefined): string {
+  return inUnits(duration, HOUR_S);
 }
 
 /** The minutes of a duration of the API. */
@@ -14,6 +20,11 @@ export function minutesOf(duration: string | undefined): string {
 /** The duration of so many days, as the API has it; undefined for an empty field. */
 export function durationOfDays(text: string): string | undefined {
   return text.trim() === "" ? undefined : `${Math.round(Number(text) * DAY_S)}s`;
+}
+
+/** The duration of so many hours. */
+export function durationOfHours(text: string): string | undefined {
+  return text.trim() === "" ? undefined : `${Math.round(Number(text) * HOUR_S)}s`;
 }
 
 /** The duration of so many minutes. */
@@ -27,7 +38,7 @@ function inUnits(duration: string | undefined, seconds: number): string {
 
 const UNITS = [
   ["day", DAY_S],
-  ["hour", 3_600],
+  ["hour", HOUR_S],
   ["minute", MINUTE_S],
 ] as const;
 

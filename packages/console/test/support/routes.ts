@@ -40,10 +40,22 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
     name: "release",
     keys: [{ pem: newKey().pem }],
   });
+  const trustRoot = await platform.ok("POST", `/registry/v2/trustRoots/${organization}`, {
+    name: "public",
+    tuf: {
+      url: "https://tuf.example.com",
+      root: JSON.stringify({ signed: { _type: "root", version: 1 }, signatures: [] }),
+    },
+  });
   const policy = await platform.ok("POST", `/registry/v2/signaturePolicies/${organization}`, {
     name: "signed",
     on: ["SIGNATURE_ACTION_PULL"],
     rules: [{ name: "image", signers: [signer.uid] }],
+  });
+  const replication = await platform.ok("POST", `/registry/v2/replications/${organization}`, {
+    name: "archive",
+    destination: "registry.example.com/a-destination-with-a-long-name/archive",
+    deletions: "REPLICATION_DELETIONS_FOLLOW",
   });
   await platform.ok("POST", `/registry/v2/quotas/${organization}`, { bytes: "1", tags: "100" });
   return {
@@ -54,6 +66,8 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
     "/image": `?name=acme/team-app@${first}`,
     "/signatures/policy": `?uid=${policy.uid}`,
     "/signatures/signer": `?uid=${signer.uid}`,
+    "/signatures/trust-root": `?uid=${trustRoot.uid}`,
+    "/images/replication": `?uid=${replication.uid}`,
     "/compare": `?from=acme/team-app:1.2&to=acme/team-app:1.2&repo=${repo}`,
     "/vulnerability": "?id=CVE-2026-0001",
     "/advisory": `?uid=${advisory.uid}`,

@@ -7,6 +7,7 @@ import { osvOf, plainRecord, putRecords } from "../../../server/test/support/fee
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import type { Platform } from "../../../server/test/support/platform.ts";
 import { fillLimits, fillSignatures } from "./showcase-limits.ts";
+import { fillReplications, fillTrustRoots } from "./showcase-outside.ts";
 import { fillPackages } from "./showcase-packages.ts";
 
 const LAYER = "application/vnd.oci.image.layer.v1.tar";
@@ -100,6 +101,8 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
   const artifact = artifacts[0]?.uid ?? "";
   const policy = await fillSignatures(platform, { ...target, repo }, digest);
   await fillLimits(platform);
+  await fillTrustRoots(platform);
+  await fillReplications(platform);
   return {
     organization,
     repo,

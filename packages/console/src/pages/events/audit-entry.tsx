@@ -12,15 +12,15 @@ import { Time } from "../../ui/time.tsx";
 
 /** The columns of the audit log; an entry is opened by its method. */
 export function auditColumns(onOpen: (entry: AuditEntry) => void): readonly Column<AuditEntry>[] {
+  const what = (entry: AuditEntry) => (
+    <LinkButton onClick={() => onOpen(entry)}>{methodWords(entry.method)}</LinkButton>
+  );
+  const who = (entry: AuditEntry) => <Who entry={entry} />;
   return [
     { id: "time", header: "When", orderBy: "createTime", cell: ({ createTime }) => <Time value={createTime} /> },
-    {
-      id: "method",
-      header: "What",
-      cell: (entry) => <LinkButton onClick={() => onOpen(entry)}>{methodWords(entry.method)}</LinkButton>,
-    },
+    { id: "method", header: "What", cell: what, below: what },
     { id: "decision", header: "Decision", cell: (entry) => <Decision entry={entry} /> },
-    { id: "who", header: "Who", cell: (entry) => <Who entry={entry} /> },
+    { id: "who", header: "Who", cell: who, below: who },
     {
       id: "resource",
       header: "To what",

@@ -17,14 +17,11 @@ export interface EventTableProps {
 /** Events, each opened by its type. */
 export function EventTable({ events, onMore, isLoadingMore }: EventTableProps) {
   const [open, setOpen] = useState<Event>();
+  const what = (event: Event) => <LinkButton onClick={() => setOpen(event)}>{shortType(event.type)}</LinkButton>;
   const columns: readonly Column<Event>[] = [
     { id: "time", header: "When", cell: ({ time }) => <Time value={time} /> },
-    {
-      id: "type",
-      header: "What",
-      cell: (event) => <LinkButton onClick={() => setOpen(event)}>{shortType(event.type)}</LinkButton>,
-    },
-    { id: "subject", header: "To what", cell: subjectOf },
+    { id: "type", header: "What", cell: what, below: what },
+    { id: "subject", header: "To what", cell: subjectOf, below: subjectOf },
     {
       id: "actor",
       header: "Who",

@@ -5,6 +5,7 @@ import { repoByPathQuery } from "../../api/repo-by-path.ts";
 import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
 import { kindRoutes } from "./kinds/routes.ts";
+import { replicationRoutes } from "./replications/routes.ts";
 import { historyQuery, splitName } from "./tag/history.ts";
 import { allGroupsQuery, FLAT, foldersQuery, foundQuery, reposQuery } from "./queries.ts";
 import { tagsQuery } from "./tags-query.ts";
@@ -69,4 +70,4 @@ const tagRoute = createRoute({
 });
 
 /** The routes of the area. */
-export const registryRoutes = [imagesRoute, ...kindRoutes, repoRoute, tagRoute] as const;
+export const registryRoutes = [imagesRoute, ...kindRoutes, ...replicationRoutes, repoRoute, tagRoute] as const;

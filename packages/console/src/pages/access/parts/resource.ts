@@ -58,7 +58,14 @@ export interface ResourceSpec<Row> {
   nameOf: (row: Row) => string;
   create: { capability: Capability; form: (group: string) => FormSpec; done?: (made: unknown) => void };
   edit?: { capability: Capability; form: (row: Row) => FormSpec };
-  remove: { capability: Capability; send: (uid: string) => Promise<unknown>; verb?: string; effect: string };
+  remove: {
+    capability: Capability;
+    send: (uid: string) => Promise<unknown>;
+    verb?: string;
+    effect: string;
+    /** What stands in the way of it for this one, below the effect. */
+    about?: (row: Row) => ReactNode;
+  };
   /** Why this one can neither be changed nor deleted by anybody. */
   isFixed?: (row: Row) => string | undefined;
   /** The uid of the group whose rights count for the row; what is above it without one. */

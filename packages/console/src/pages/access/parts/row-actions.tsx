@@ -46,7 +46,9 @@ export function RowActions<Row>({ spec, row }: { spec: ResourceSpec<Row>; row: R
           await changed();
           say(`${name}: done`);
         }}
-      />
+      >
+        {open === "remove" && remove.about?.(row)}
+      </Confirm>
     </>
   );
 }

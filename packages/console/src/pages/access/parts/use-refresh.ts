@@ -1,6 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 
-const AREAS = ["/iam/", "/libraries/", "/vulnerabilities/v2/scanners", "/registry/v2/sign"];
+const AREAS = [
+  "/iam/",
+  "/libraries/",
+  "/vulnerabilities/v2/scanners",
+  "/registry/v2/sign",
+  "/registry/v2/trustRoots",
+  "/registry/v2/replications",
+];
 
 /**
  * Reads everything about access, the rules of packages, scanners and signatures again after a change: a group, a role

@@ -5,6 +5,7 @@ import { shellRoute } from "../../../routing/root.ts";
 import { pick } from "../../../routing/search-params.ts";
 import { groupsQuery } from "../../access/parts/data.ts";
 import { policiesList, signersList } from "./queries.ts";
+import { trustRootRoutes } from "./roots/routes.ts";
 
 const getParentRoute = () => shellRoute;
 // Beside loaderDeps the compiler infers their types only when they stand here.
@@ -61,4 +62,4 @@ const signerRoute = createRoute({
 });
 
 /** The routes of signatures. */
-export const signaturesRoutes = [policiesRoute, policyRoute, signersRoute, signerRoute] as const;
+export const signaturesRoutes = [policiesRoute, policyRoute, signersRoute, signerRoute, ...trustRootRoutes] as const;

@@ -11,7 +11,7 @@ import { Time } from "../../../ui/time.tsx";
 import { say } from "../../../ui/toasts.tsx";
 import { useChanged } from "../../access/parts/use-refresh.ts";
 import { endWords, keyWord } from "./key-words.ts";
-import { endKey, type KeyEnd } from "./signer-forms.ts";
+import { endKey, type KeyEnd } from "./signer-forms.tsx";
 
 export interface SignerKeysProps {
   signer: Signer;

@@ -17,10 +17,11 @@ import { FormDialog } from "../../access/parts/form-dialog.tsx";
 import { Place } from "../../access/parts/place.tsx";
 import { RowActions } from "../../access/parts/row-actions.tsx";
 import { useChanged } from "../../access/parts/use-refresh.ts";
+import { RootLink } from "./roots/root-link.tsx";
 import { policiesOf } from "./key-words.ts";
 import { policyColumns } from "./policies-page.tsx";
 import { allPoliciesQuery } from "./queries.ts";
-import { newKeyForm } from "./signer-forms.ts";
+import { newKeyForm } from "./signer-forms.tsx";
 import { SignerKeys } from "./signer-keys.tsx";
 import { SIGNERS } from "./signers-page.tsx";
 
@@ -141,11 +142,13 @@ function Identity({ keyless }: { keyless: NonNullable<Signer["keyless"]> }) {
             ["Issuer", <code key="issuer">{issuer}</code>],
             ["Subject", subject && <code key="subject">{subject}</code>],
             ["Subject matches", subjectPattern && <code key="pattern">{subjectPattern}</code>],
+            ["Trust root", <RootLink key="root" uid={keyless.trustRoot} />],
             ...Object.entries(extensions).map(([name, value]) => [name, <code key={name}>{value}</code>] as const),
           ]}
         />
         <p>
-          <Badge look="outline">Certificates</Badge> What it signs is verified by the server's trusted root.
+          <Badge look="outline">Certificates</Badge> What it signs is verified by the authorities and logs of this trust
+          root.
         </p>
       </Card>
     </Section>

@@ -11,7 +11,7 @@ import type { ResourceSpec } from "../../access/parts/resource.ts";
 import { useRows } from "../../access/parts/rows.ts";
 import { keyWord, knownBy } from "./key-words.ts";
 import { signersList } from "./queries.ts";
-import { editSignerForm, newSignerForm } from "./signer-forms.ts";
+import { editSignerForm, newSignerForm } from "./signer-forms.tsx";
 
 const route = getRouteApi("/shell/signatures/signers");
 

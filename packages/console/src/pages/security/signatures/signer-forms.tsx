@@ -1,6 +1,8 @@
 import { call } from "../../../api/call.ts";
 import { createSigner, type Signer, type SignerInput, updateSigner } from "../../../api/gen/registry.ts";
+import { parentUid } from "../../../lib/uid.ts";
 import type { FieldSpec, FormSpec, Values } from "../../access/parts/resource.ts";
+import { RootChoice } from "./roots/root-choice.tsx";
 
 const KEYS = "keys";
 const IDENTITY = "keyless";
@@ -49,6 +51,7 @@ export function newSignerForm(parent: string): FormSpec<Signer> {
         when: isIdentity,
         help: "RE2, which the whole subject must match",
       },
+      { ...trustRootField(parent), when: isIdentity },
       ...CERTIFICATE_FIELDS,
       { name: "description", label: "Who it is" },
     ],
@@ -58,22 +61,29 @@ export function newSignerForm(parent: string): FormSpec<Signer> {
 
 /** Changes what is said of a signer, and whose word counts. */
 export function editSignerForm(signer: Signer): FormSpec<Signer> {
-  const isByKeys = signer.keyless === undefined && signer.x509 === undefined;
+  const { uid, keyless } = signer;
+  const isByKeys = keyless === undefined && signer.x509 === undefined;
   return {
     title: `Edit ${signer.name}`,
     action: "Save",
     fields: [
       { name: "description", label: "Who it is", initial: signer.description },
       ...(isByKeys ? [heldBefore(signer)] : []),
+      ...(keyless === undefined ? [] : [trustRootField(parentUid(uid), keyless.trustRoot)]),
     ],
-    send: ({ description = "", heldBefore: held = "" }) =>
+    send: ({ description = "", heldBefore: held = "", trustRoot = "" }) =>
       call(updateSigner, {
         signer: {
-          uid: signer.uid,
+          uid,
           description,
           ...(isByKeys && { times: held === "true" ? ["SIGNATURE_TIME_REGISTRY"] : [] }),
+          ...(keyless !== undefined && { keyless: { ...keyless, trustRoot } }),
         },
-        updateMask: isByKeys ? "description,times" : "description",
+        updateMask: [
+          "description",
+          ...(isByKeys ? ["times"] : []),
+          ...(keyless === undefined ? [] : ["keyless"]),
+        ].join(),
       }),
   };
 }
@@ -124,6 +134,15 @@ const CERTIFICATE_FIELDS: readonly FieldSpec[] = [
   },
 ];
 
+function trustRootField(group: string, initial = ""): FieldSpec {
+  return {
+    name: "trustRoot",
+    label: "Trust root",
+    initial,
+    render: (field) => <RootChoice {...field} group={group} />,
+  };
+}
+
 function heldBefore(signer?: Signer): FieldSpec {
   return {
     name: "heldBefore",
@@ -134,8 +153,8 @@ function heldBefore(signer?: Signer): FieldSpec {
 }
 
 function inputOf(values: Values): SignerInput {
-  const { description = "", pem = "", issuer = "", subject = "", subjectPattern = "" } = values;
-  if (isIdentity(values)) return { description, keyless: { issuer, subject, subjectPattern } };
+  const { description = "", pem = "", issuer = "", subject = "", subjectPattern = "", trustRoot = "" } = values;
+  if (isIdentity(values)) return { description, keyless: { issuer, subject, subjectPattern, trustRoot } };
   if (isCertificates(values)) {
     const { roots = "", tsaRoots = "", identities = "" } = values;
     const x509 = { roots: pemsIn(roots), tsaRoots: pemsIn(tsaRoots), identities: linesIn(identities) };

@@ -1,0 +1,146 @@
+import { call } from "../../../api/call.ts";
+import {
+  createReplication,
+  type Replication,
+  type ReplicationConflict,
+  type ReplicationDeletions,
+  type ReplicationInput,
+  updateReplication,
+} from "../../../api/gen/registry.ts";
+import { durationOfMinutes, minutesOf } from "../../../lib/durations.ts";
+import type { FieldSpec, FormSpec, Values } from "../../access/parts/resource.ts";
+import { ReplicationWarnings } from "./replication-warnings.tsx";
+
+const FIELDS = [
+  "description",
+  "repoPattern",
+  "tagPattern",
+  "destination",
+  "username",
+  "flatten",
+  "onPush",
+  "interval",
+  "deletions",
+  "onConflict",
+];
+
+/** Has images of a group, and of all groups below it, pushed to another registry. */
+export function newReplicationForm(parent: string): FormSpec<Replication> {
+  return {
+    title: "New replication",
+    action: "Create",
+    description: "What matches is pushed with all that is attached to it: what is there, and what moves later.",
+    fields: [{ name: "name", label: "Name", help: "Such as archive" }, ...fieldsOf()],
+    preview: (values) => <ReplicationWarnings values={values} />,
+    send: (values) =>
+      call(createReplication, { parent, replication: { name: values["name"] ?? "", ...inputOf(values) } }),
+  };
+}
+
+/** Changes a replication. What is under way ends, and goes on by the new values. */
+export function editReplicationForm(replication: Replication): FormSpec<Replication> {
+  return {
+    title: `Edit ${replication.name}`,
+    action: "Save",
+    description: "What is under way ends, and goes on by the new values. With another destination it begins anew.",
+    fields: fieldsOf(replication),
+    preview: (values) => <ReplicationWarnings values={values} />,
+    send: (values) =>
+      call(updateReplication, {
+        replication: { uid: replication.uid, ...inputOf(values) },
+        // A password that is not typed stays.
+        updateMask: [...FIELDS, ...(values["password"] ? ["password"] : [])].join(),
+      }),
+  };
+}
+
+function fieldsOf(replication?: Replication): FieldSpec[] {
+  const check = (is: boolean | undefined): string => (is === true ? "true" : "");
+  return [
+    {
+      name: "destination",
+      label: "Destination",
+      initial: replication?.destination ?? "",
+      help: "host/path, such as registry.example.com/archive: the path of each image below the group follows it",
+    },
+    {
+      name: "repoPattern",
+      label: "Which images",
+      initial: replication?.repoPattern ?? "",
+      help: "RE2, which the whole path below the group must match; empty: all",
+    },
+    {
+      name: "tagPattern",
+      label: "Which tags",
+      initial: replication?.tagPattern ?? "",
+      help: "RE2, of whole names, such as v[0-9.]+; empty: all",
+    },
+    { name: "username", label: "User name there", initial: replication?.username ?? "", help: "Empty without one" },
+    {
+      name: "password",
+      label: "Password there",
+      isSecret: true,
+      ...(replication !== undefined && {
+        help: "Empty: it stays. Another destination or user name needs it anew.",
+      }),
+    },
+    {
+      name: "onPush",
+      label: "Push a tag as soon as it moves",
+      kind: "check",
+      initial: check(replication?.onPush ?? true),
+    },
+    {
+      name: "interval",
+      label: "Compare all tags every, minutes",
+      initial: minutesOf(replication?.interval),
+      help: "Empty: every hour where tags are pushed as they move, otherwise only by a run",
+    },
+    {
+      name: "onConflict",
+      label: "A tag there that it did not push",
+      kind: "options",
+      options: [
+        ["REPLICATION_CONFLICT_STOP", "Stays, and the item is blocked"],
+        ["REPLICATION_CONFLICT_OVERWRITE", "Is overwritten"],
+      ],
+      initial: replication?.onConflict ?? "REPLICATION_CONFLICT_STOP",
+    },
+    {
+      name: "deletions",
+      label: "A tag that is deleted here",
+      kind: "options",
+      options: [
+        ["REPLICATION_DELETIONS_NEVER", "Stays there"],
+        ["REPLICATION_DELETIONS_FOLLOW", "Is deleted there, if it pushed it"],
+      ],
+      initial: replication?.deletions ?? "REPLICATION_DELETIONS_NEVER",
+    },
+    {
+      name: "flatten",
+      label: "Only the last part of an image's path follows the destination's",
+      kind: "check",
+      initial: check(replication?.flatten),
+    },
+    { name: "description", label: "What it is for", initial: replication?.description ?? "" },
+  ];
+}
+
+function inputOf(values: Values): ReplicationInput {
+  const text = (name: string): string => (values[name] ?? "").trim();
+  const interval = durationOfMinutes(text("interval"));
+  const { password = "" } = values;
+  return {
+    description: text("description"),
+    repoPattern: text("repoPattern"),
+    tagPattern: text("tagPattern"),
+    destination: text("destination"),
+    username: text("username"),
+    flatten: values["flatten"] === "true",
+    onPush: values["onPush"] === "true",
+    deletions: text("deletions") as ReplicationDeletions,
+    onConflict: text("onConflict") as ReplicationConflict,
+    ...(interval !== undefined && { interval }),
+    ...(password !== "" && { password }),
+  };
+}

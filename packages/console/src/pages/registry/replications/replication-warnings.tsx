@@ -1,0 +1,25 @@
+import { Note } from "../../../ui/note.tsx";
+import type { Values } from "../../access/parts/resource.ts";
+
+/** What a replication as it is typed takes away at its destination. */
+export function ReplicationWarnings({ values }: { values: Values }) {
+  const overwrites = values["onConflict"] === "REPLICATION_CONFLICT_OVERWRITE";
+  const deletes = values["deletions"] === "REPLICATION_DELETIONS_FOLLOW";
+  if (!overwrites && !deletes) return null;
+  return (
+    <Note look="warning">
+      {overwrites && (
+        <p>
+          <strong>It overwrites.</strong> Matching tags at the destination point to the images of this server, whoever
+          pushed what they pointed to before. What no other tag points to there may be lost.
+        </p>
+      )}
+      {deletes && (
+        <p>
+          <strong>It deletes.</strong> Tags that are deleted here are deleted there, too; more than a tenth of them
+          within an hour only by a run that is asked to.
+        </p>
+      )}
+    </Note>
+  );
+}
