@@ -97,6 +97,24 @@ test("a .sig tag that somebody overwrites takes its signature away, and the even
   await eventually(async () => (await statusOf(repo, "v1")) === 200);
 });
 
+test("what somebody's own signer trusts elsewhere crowds out no signature that counts here", async () => {
+  const repo = await open();
+  // The same image in a group of the pusher's, whose signer trusts all that is attached to it in both.
+  const other = await openSignedRepo(platform);
+  const own = newKey();
+  await newSigner(platform, other.group, "own", [own]);
+  const layers = [{ mediaType: "application/vnd.oci.image.layer.v1.tar", content: Buffer.from("one image, twice") }];
+  const digest = await pushArtifact(repo, { reference: "v1", layers });
+  assert.equal(await pushArtifact(other, { reference: "v1", layers }), digest);
+  for (let n = 0; n < MOST; n += 1) {
+    const content = envelopeBundle(own, inToto(digest, COSIGN_SIGN));
+    for (const place of [other, { ...repo, token: pushersToken }]) await pushReferrer(place, digest, content);
+  }
+  await verifiedSignatures(platform, other, digest, MOST);
+  await pushReferrer(repo, digest, envelopeBundle(key, inToto(digest, COSIGN_SIGN)));
+  await eventually(async () => (await statusOf(repo, "v1")) === 200);
+});
+
 test("junk without end keeps no signed image back, makes none pass, and is neither read nor left unsaid", async () => {
   const repo = await open();
   const [signed, unsigned] = [await repo.push("signed"), await repo.push("unsigned")];

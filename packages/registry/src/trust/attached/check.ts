@@ -45,7 +45,7 @@ async function writeChanges(call: Call, repo: string, subject: string): Promise<
     .where("repo", "=", repo)
     .where("subject", "=", subject)
     .execute();
-  const now = new Map((await relationsOf(tx, repo, subject)).map((relation) => [relation.manifest, relation]));
+  const now = new Map((await relationsOf(tx, repo, subject, nowMs)).map((relation) => [relation.manifest, relation]));
   const at = (row: Row<"signature_sources">) =>
     tx
       .deleteFrom("signature_sources")

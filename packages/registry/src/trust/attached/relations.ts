@@ -1,4 +1,5 @@
 import { OCI_INDEX } from "@moorage/kernel/core/media-types";
+import { ancestorsOf } from "@moorage/kernel/lib/uid";
 import { type Database, select } from "@moorage/kernel/store";
 import { BUNDLE_PREFIX, SIGNED_TYPES } from "./formats.ts";
 
@@ -17,20 +18,25 @@ const IS_SIGNED = `(m.artifact_type in (${types}) or m.artifact_type like '${BUN
 
 /**
  * The manifests with signatures that are attached to the digest in the repo now: what the tags of cosign point to, then
- * referrers. Of these come first those that a signer has signed; of the others the oldest of each who pushed some, then
- * the second of each, and so on: whoever pushes many crowds out neither what is trusted nor what others push.
+ * referrers. Of these come first those that a signer of the repo's groups trusts now; of the others the oldest of each
+ * who pushed some, then the second of each, and so on: whoever pushes many crowds out neither what is trusted nor what
+ * others push. What signers of other groups trust does not count: anybody may have one for what he signs himself.
  */
-export async function relationsOf(tx: Database, repo: string, digest: string): Promise<Relation[]> {
+export async function relationsOf(tx: Database, repo: string, digest: string, nowMs: number): Promise<Relation[]> {
   const found = await taggedFor(tx, repo, digest);
+  const groups = ancestorsOf(repo);
   const referrers = await select<Relation & { by: string }>(
     tx,
     `select r.manifest, r.by, r.trusted, r.place, r.create_time from (
        select m.digest as manifest, m.pushed_by as "by", m.create_time,
-         case when exists (select 1 from signature_verdicts as v where v.subject = m.subject and v.manifest = m.digest and v.state = 1) then 0 else 1 end as trusted,
+         case when exists (select 1 from signature_verdicts as v join signers as s on s.uid = v.signer
+           where v.subject = m.subject and v.manifest = m.digest and v.state = 1
+             and v.from_time <= cast(? as bigint) and (v.until_time is null or v.until_time > cast(? as bigint))
+             and s.parent in (${groups.map(() => "?").join(", ")})) then 0 else 1 end as trusted,
          row_number() over (partition by m.pushed_by order by m.create_time, m.digest) as place
        from manifests as m where m.repo = ? and m.subject = ? and ${IS_SIGNED}
      ) as r order by r.trusted, r.place, r.create_time, r.manifest limit ${MAX_MANIFESTS}`,
-    [repo, digest],
+    [nowMs, nowMs, ...groups, repo, digest],
   );
   for (const { manifest, by } of referrers)
     if (found.length < MAX_MANIFESTS && !found.some((each) => each.manifest === manifest))

@@ -210,7 +210,7 @@ function neededBy({ material, thresholds }: Root, { requireLog }: SignerSpec): R
   };
 }
 
-/** Which log or authority says the time. Two authorities may have the same serial number and issuer, but not one key. */
+/** Which log or authority says the time: by its key, since two authorities may have one serial number and issuer. */
 function sourceOf(time: SignedEntity["timestamps"][number], signature: Buffer, root: TrustMaterial): string {
   if (time.$case === "transparency-log") return `log ${time.tlogEntry.logId.keyId.toString("hex")}`;
   const at = root.timestampAuthorities.findIndex(({ certChain: [leaf] }) => {
