@@ -12,26 +12,26 @@ import { hurrySignatures } from "./queue/hurry.ts";
 import { noteTufRefresh, placeTufMirror } from "./roots/copies.ts";
 import { noteTrustRoot } from "./roots/note.ts";
 import { removeUnusedReadings } from "./queue/remove.ts";
-import { removeUnusedStatuses } from "./revocation/remove.ts";
-import { checkNextStatus, noteStatus, useStatuses } from "./revocation/statuses.ts";
+import { removeUnusedCertificateStatuses } from "./revocation/remove.ts";
+import { checkNextCertificateStatus, noteCertificateStatus, useCertificateStatuses } from "./revocation/statuses.ts";
 
 /** The commands of trust beside the methods of the API. */
 export const trustCommands = [
   checkNextSignatures,
   checkNextSigner,
-  checkNextStatus,
+  checkNextCertificateStatus,
   claimSignatures,
   failSignatures,
   finishSignatures,
   hurrySignatures,
   noteSignaturePull,
-  noteStatus,
+  noteCertificateStatus,
   noteTrustRoot,
   noteTufRefresh,
   placeTufMirror,
   releaseSignatures,
   removeUnusedReadings,
-  removeUnusedStatuses,
+  removeUnusedCertificateStatuses,
   renewSignatures,
-  useStatuses,
+  useCertificateStatuses,
 ];

@@ -364,6 +364,10 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
         "SEARCH t USING INDEX tags_parent (parent=? AND name=?) LEFT-JOIN",
         "SCALAR SUBQUERY 1",
         "SEARCH tag_history USING PRIMARY KEY (repo=? AND tag=?)",
+        "CORRELATED SCALAR SUBQUERY 2",
+        "SEARCH u USING COVERING INDEX sqlite_autoindex_upstream_repos_1 (repo=?)",
+        "SCALAR SUBQUERY 3",
+        "SEARCH s USING PRIMARY KEY (parent=?)",
       ],
       async ask({ uid }) {
         const { moved } = await moveTag(openCall(data, db), {

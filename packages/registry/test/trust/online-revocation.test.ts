@@ -26,7 +26,7 @@ import { type Platform, startPlatform } from "../../../server/test/support/platf
 import { newPolicy, openSignedRepo, type SignedRepo } from "../../../server/test/support/signed-repo.ts";
 import type { Call } from "../../../kernel/src/core/call.ts";
 import { listSignatures, short, verifiedSignatures } from "../../../server/test/support/signing.ts";
-import { removeUnusedStatuses } from "../../src/trust/revocation/remove.ts";
+import { removeUnusedCertificateStatuses } from "../../src/trust/revocation/remove.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -349,7 +349,7 @@ test("a signer that asks nobody any longer depends on no answer, and what nothin
   assert.equal((await rest.execute()).length, 1);
   await platform.transact(async (tx) => {
     const call = { tx, nowMs: platform.clock.nowMs() } as Call;
-    assert.ok((await removeUnusedStatuses.run(call, { after: ["", ""] }, {})).removed > 0);
+    assert.ok((await removeUnusedCertificateStatuses.run(call, { after: ["", ""] }, {})).removed > 0);
   });
   assert.equal((await rest.execute()).length, 0);
 });

@@ -7,7 +7,7 @@ import { programFile } from "@moorage/kernel/lib/program-file";
 import type { Database, Row } from "@moorage/kernel/store";
 import { changeOf } from "./status-changes.ts";
 import type { StatusInput, StatusOutput } from "./status-tasks.ts";
-import { noteStatus } from "./statuses.ts";
+import { noteCertificateStatus } from "./statuses.ts";
 
 export interface StatusDeps {
   transactor: Transactor;
@@ -101,7 +101,7 @@ async function note({ transactor, clock, log }: StatusDeps, row: StatusRow, outp
   const { certificate, issuer, next_time, name, host } = row;
   const asked = { certificate, issuer, next_time };
   const change = changeOf(row, output, clock.nowMs());
-  await transactor.write(noteStatus, systemCallNow(clock), { asked, change });
+  await transactor.write(noteCertificateStatus, systemCallNow(clock), { asked, change });
   if ("problem" in output)
     log.warn({ certificate: name, host, reason: change.message }, "asking whether a certificate is revoked failed");
 }

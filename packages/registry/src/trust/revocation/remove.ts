@@ -15,7 +15,7 @@ type Place = readonly [certificate: string, issuer: string];
  * Goes over a page of what authorities say, and removes what is about certificates of no signature that is attached.
  * Answers where the next page begins, undefined after the last.
  */
-export const removeUnusedStatuses = command(
+export const removeUnusedCertificateStatuses = command(
   "trust.removeUnusedCertificateStatuses",
   async ({ tx }: Call, { after }: { after: Place }): Promise<{ next?: Place; removed: number }> => {
     await takeAdvisoryLock(tx, "signatures");
@@ -47,7 +47,9 @@ export async function removeStatuses(
   let certificates = 0;
   for (let after: Place | undefined = ["", ""]; after !== undefined;) {
     signal.throwIfAborted();
-    const page: { next?: Place; removed: number } = await transactor.write(removeUnusedStatuses, data, { after });
+    const page: { next?: Place; removed: number } = await transactor.write(removeUnusedCertificateStatuses, data, {
+      after,
+    });
     certificates += page.removed;
     after = page.next;
     if (after !== undefined) await wait(PAUSE_MS);

@@ -36,7 +36,7 @@ function keyOf({ certificate, issuer }: Pick<StatusRow, "certificate" | "issuer"
  * Notes on which certificates the verification of a manifest depends, and on no others any longer. Answers what is
  * known of them; those of which nothing is will be asked about.
  */
-export const useStatuses = command(
+export const useCertificateStatuses = command(
   "trust.useCertificateStatuses",
   async (
     call: Call,
@@ -103,7 +103,7 @@ async function addUse({ tx, nowMs, wake }: Call, place: Place, need: StatusNeed)
 export type AskedRow = Pick<StatusRow, "certificate" | "issuer" | "next_time">;
 
 /** Notes what came of asking about a certificate. What depends on it is verified anew where that is something else. */
-export const noteStatus = command(
+export const noteCertificateStatus = command(
   "trust.noteCertificateStatus",
   async (call: Call, { asked, change }: { asked: AskedRow; change: StatusChange }): Promise<{ isNoted: boolean }> => {
     const { tx, nowMs, wake } = call;
@@ -132,7 +132,7 @@ export const noteStatus = command(
  * Has a page of what depends on a certificate verified anew of which something else is known; before all others where
  * it is revoked. Answers false where there is none.
  */
-export const checkNextStatus = command(
+export const checkNextCertificateStatus = command(
   "trust.checkNextCertificateStatus",
   async (call: Call, _input: Record<string, never>): Promise<{ checked: boolean }> => {
     const { tx } = call;

@@ -19,7 +19,7 @@ import {
   releaseSignatures,
   renewSignatures,
 } from "../queue/queue.ts";
-import { checkNextStatus, useStatuses } from "../revocation/statuses.ts";
+import { checkNextCertificateStatus, useCertificateStatuses } from "../revocation/statuses.ts";
 import { readSigstoreRoot, readSigstoreTuf } from "../roots/file.ts";
 import { noteTrustRoot } from "../roots/note.ts";
 import { createVerifier, type Verifier } from "./verifier.ts";
@@ -68,7 +68,7 @@ export function startSignatures({ config, transactor, wakes, clock, log }: Signa
     const { subject, manifest, statuses: given } = claimed;
     const { needs } = answer;
     if (needs.length === 0 && Object.keys(given).length === 0) return answer;
-    const { statuses } = await transactor.write(useStatuses, data(), { subject, manifest, needs });
+    const { statuses } = await transactor.write(useCertificateStatuses, data(), { subject, manifest, needs });
     const isMore = Object.entries(statuses).some(
       ([key, { state, failedMs }]) => given[key] === undefined && (state !== "none" || failedMs !== undefined),
     );
@@ -117,7 +117,7 @@ export function startSignatures({ config, transactor, wakes, clock, log }: Signa
       for (let left = MAX_CHECKS; waits.checks && left > 0 && !signal.aborted; left--)
         if (!(await transactor.write(checkNextSignatures, data(), {})).checked) break;
       if (waits.signers && !signal.aborted) await transactor.write(checkNextSigner, data(), {});
-      if (waits.statuses && !signal.aborted) await transactor.write(checkNextStatus, data(), {});
+      if (waits.statuses && !signal.aborted) await transactor.write(checkNextCertificateStatus, data(), {});
       if (signal.aborted || !isAny) continue;
       const { claimed } = await transactor.write(claimSignatures, data(), { holder, tufSource });
       if (claimed !== undefined) await verifyOne(claimed);
