@@ -19,6 +19,8 @@ interface Item {
   source: string;
   action: string;
   why: string;
+  /** Of robots. */
+  role?: string;
 }
 
 async function openPair(t: TestContext): Promise<{ there: Stage; here: Stage }> {
@@ -82,6 +84,21 @@ test("Harbor: projects, repositories and tags come, with since when they are the
         robot(2, "nodes", ["pull"], { expires_at: Math.floor(Date.now() / 1000) + 86_400 }),
         robot(3, "off", ["pull"], { disable: true }),
         robot(4, "old", ["pull"], { expires_at: 1_000_000_000 }),
+        // A list that says one thing and the other: what is denied is denied.
+        robot(6, "split", [], {
+          permissions: [
+            {
+              kind: "project",
+              namespace: "acme",
+              access: ["pull", "push"].map((action) => ({ resource: "repository", action, effect: "allow" })),
+            },
+            {
+              kind: "project",
+              namespace: "acme",
+              access: [{ resource: "repository", action: "push", effect: "deny" }],
+            },
+          ],
+        }),
         robot(5, "wide", ["pull"], { permissions: [{ kind: "system", namespace: "/", access: [] }] }),
       ],
       rules: [
@@ -113,6 +130,15 @@ test("Harbor: projects, repositories and tags come, with since when they are the
       ["robot", "robot$acme+old", "has ended there"],
       ["robot", "robot$acme+wide", "may do something beside its project"],
       ["policy", "acme: immutable tags, rule 3", "excludes names, or has a pattern with more than stars and braces"],
+    ],
+  );
+  const robots = items.filter(({ kind, action }) => kind === "robot" && action !== "cannot");
+  assert.deepEqual(
+    robots.map(({ source, role }) => [source, role]),
+    [
+      ["robot$acme+ci", "registry.push"],
+      ["robot$acme+nodes", "registry.pull"],
+      ["robot$acme+split", "registry.pull"],
     ],
   );
   assert.deepEqual(await movesOf(here, "acme/old/acme/app:1.0"), [`2024-02-01T10:00:00.123Z import ${BUILD[1]}`]);
@@ -147,7 +173,7 @@ test("Harbor: projects, repositories and tags come, with since when they are the
   const made = secrets.filter((secret) => secret.made);
   assert.deepEqual(
     made.map(({ robot: name }) => name),
-    ["robot$acme+ci", "robot$acme+nodes"],
+    ["robot$acme+ci", "robot$acme+nodes", "robot$acme+split"],
   );
   for (const { username, password } of made) {
     const basic = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
@@ -164,7 +190,7 @@ test("Harbor: projects, repositories and tags come, with since when they are the
   assert.equal(code, 2);
   assert.match(line, /--secrets: secrets is there already, and must be new/);
   const more = await here.json<{ counts: { kind: string; same: number }[] }>(...command, ...pull, "--secrets", "other");
-  assert.equal(more.counts.find(({ kind }) => kind === "robot")?.same, 2);
+  assert.equal(more.counts.find(({ kind }) => kind === "robot")?.same, 3);
   assert.equal(readFileSync(join(here.folder, "other"), "utf8"), "");
 });
 

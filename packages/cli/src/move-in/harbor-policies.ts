@@ -39,12 +39,18 @@ export function expressionsOf(policies: readonly SourcePolicy[]): Map<string, st
   return found;
 }
 
-/** The limit of a project's bytes; nothing for one without. */
-export function* quotaPolicy(project: string, quota: Fields): Generator<SourcePolicy> {
+const UNLIMITED = -1;
+
+/** The limit of the bytes of a project with this number, among the quotas listed for it; nothing for one without. */
+export function* quotaPolicy(project: string, id: number, quotas: readonly Fields[]): Generator<SourcePolicy> {
+  const base = { kind: "quota", source: `${project}: storage quota`, below: project } as const;
+  const quota = quotas.find(({ ref }) => isObject(ref) && ref["id"] === id);
+  if (quota === undefined) return yield { ...base, fault: "is not listed there: whether there is one is not known" };
   const { hard } = quota;
   const bytes = isObject(hard) ? hard["storage"] : undefined;
-  if (typeof bytes === "number" && Number.isSafeInteger(bytes) && bytes > 0)
-    yield { kind: "quota", source: `${project}: storage quota`, below: project, bytes };
+  if (bytes === UNLIMITED) return;
+  if (typeof bytes === "number" && Number.isSafeInteger(bytes) && bytes > 0) yield { ...base, bytes };
+  else yield { ...base, fault: "is no whole number of bytes above 0" };
 }
 
 /** A pattern of Harbor's rules, of which an empty one matches everything. */

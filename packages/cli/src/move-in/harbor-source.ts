@@ -7,7 +7,7 @@ import { expressionsOf, immutablePolicies, quotaPolicy } from "./harbor-policies
 import { retentionPolicies } from "./harbor-retention.ts";
 import { robotOf } from "./harbor-robots.ts";
 import { isDigest, isTag, type Source, type SourcePolicy, type SourceRepo, type SourceTag } from "./model.ts";
-import { itemsOfNumbered } from "./numbered-pages.ts";
+import { itemsOfNumbered, objectsIn } from "./numbered-pages.ts";
 import { isOfOne, SourceError } from "./source-error.ts";
 
 type Fields = Record<string, unknown>;
@@ -79,7 +79,9 @@ export function harborSource(client: SourceClient, { projects, issuer }: HarborO
         repos,
         async function* (name) {
           const { retention } = await projectOf(name);
-          if (retention === undefined) return;
+          if (retention === "") return;
+          if (!/^\d{1,18}$/.test(retention))
+            throw new SourceError("the source names no rules of retention that could be");
           const policy = await client.json(`${API}/retentions/${retention}`);
           if (!isObject(policy)) throw new SourceError("the source has no rules of retention where it says so");
           const of = { name, repos: reposBelow(name, repos), immutable: immutable.get(name) };
@@ -90,8 +92,11 @@ export function harborSource(client: SourceClient, { projects, issuer }: HarborO
       yield* ofEach(
         repos,
         async function* (name) {
-          const query = `reference=project&reference_id=${(await projectOf(name)).id}&`;
-          for await (const quota of listOf(client, `${API}/quotas`, "id", query)) yield* quotaPolicy(name, quota);
+          const { id } = await projectOf(name);
+          const query = `reference=project&reference_id=${id}&`;
+          const quotas: Fields[] = [];
+          for await (const quota of listOf(client, `${API}/quotas`, "id", query)) quotas.push(quota);
+          yield* quotaPolicy(name, id, quotas);
         },
         (name, fault): SourcePolicy => ({ kind: "quota", source: `${name}: storage quota`, below: name, fault }),
       );
@@ -132,8 +137,8 @@ function reposBelow(project: string, repos: readonly string[]): string[] {
 /** What a project is known by in other lists. */
 interface Project {
   id: number;
-  /** The number of its rules of retention. */
-  retention: string | undefined;
+  /** The number of its rules of retention, as the source says it; empty without any. */
+  retention: string;
 }
 
 /** Asks for each project once. */
@@ -144,7 +149,7 @@ function openProjects(client: SourceClient): (name: string) => Promise<Project> 
     const id = Number(project_id);
     if (!Number.isSafeInteger(id)) throw new SourceError(`the source says no number of the project ${name}`);
     const retention = String((isObject(metadata) ? metadata["retention_id"] : undefined) ?? "");
-    return { id, retention: /^\d{1,18}$/.test(retention) && Number(retention) > 0 ? retention : undefined };
+    return { id, retention: retention === "0" ? "" : retention };
   };
   const asked = new Map<string, Promise<Project>>();
   return (name) => {
@@ -165,8 +170,16 @@ async function* reposOf(client: SourceClient, project: string, isProxy: boolean)
 
 function* tagsOf(artifact: Fields): Generator<SourceTag> {
   const digest = textIn(artifact, "digest");
-  const tags = isList(artifact["tags"]) ? artifact["tags"].filter(isObject) : [];
-  if (tags.length === 0) yield { name: `@${digest}`, digest: "", moves: [], fault: "has no tag" };
+  const listed = isList(artifact["tags"]) ? artifact["tags"] : [];
+  const tags = listed.filter(isObject);
+  if (tags.length < listed.length)
+    yield {
+      name: `@${digest}`,
+      digest: "",
+      moves: [],
+      fault: `has ${listed.length - tags.length} tags that cannot be read`,
+    };
+  else if (tags.length === 0) yield { name: `@${digest}`, digest: "", moves: [], fault: "has no tag" };
   for (const tag of tags) {
     const name = textIn(tag, "name");
     if (!isTag(name)) yield { name, digest: "", moves: [], fault: "is not a valid tag name" };
@@ -184,7 +197,7 @@ function listOf(client: SourceClient, path: string, key: string, query = ""): As
     async (page) => {
       const body = (await client.json(`${path}?${query}page=${page}&page_size=${PAGE}`)) ?? [];
       if (!isList(body)) throw new SourceError(`the source answers ${path} without a list`);
-      return { items: body.filter(isObject), more: body.length >= PAGE };
+      return { items: objectsIn(body, path), more: body.length >= PAGE };
     },
     (item) => (typeof item[key] === "number" ? String(item[key]) : textIn(item, key)),
   );

@@ -1,4 +1,5 @@
 // Lists whose pages have numbers, as those of Harbor's and Quay's own APIs.
+import { isObject } from "@moorage/kernel/lib/json";
 import { SourceError } from "./source-error.ts";
 
 const MAX_PAGES = 10_000;
@@ -10,6 +11,15 @@ const LIST_TIMEOUT_MS = 30 * 60_000;
 interface NumberedPage<T> {
   items: T[];
   more: boolean;
+}
+
+/**
+ * The items of a list as objects. Throws a SourceError for a list with anything else: what would be left out of it
+ * silently might be a rule, or a robot.
+ */
+export function objectsIn(list: readonly unknown[], path: string): Record<string, unknown>[] {
+  if (!list.every(isObject)) throw new SourceError(`the source answers ${path} with something that is no object`);
+  return [...list];
 }
 
 /**

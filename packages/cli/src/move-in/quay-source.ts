@@ -3,7 +3,7 @@
 import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
 import { isDigest, isTag, type Source, type SourceMove, type SourceRepo, type SourceTag } from "./model.ts";
-import { itemsOfNumbered } from "./numbered-pages.ts";
+import { itemsOfNumbered, objectsIn } from "./numbered-pages.ts";
 import { quayMembers } from "./quay-members.ts";
 import { quayPolicies } from "./quay-policies.ts";
 import { quayRobots } from "./quay-robots.ts";
@@ -56,7 +56,7 @@ async function* reposOf(client: SourceClient, namespace: string): AsyncGenerator
     if (!isObject(body) || !isList(body["repositories"]))
       throw new SourceError(`the source has no list of the repositories of ${namespace}`);
     token = textIn(body, "next_page");
-    return { items: body["repositories"].filter(isObject), more: token !== "" };
+    return { items: objectsIn(body["repositories"], "the list of repositories"), more: token !== "" };
   };
   for await (const repo of itemsOfNumbered(read, (each) => textIn(each, "name"))) {
     const name = `${textIn(repo, "namespace")}/${textIn(repo, "name")}`;
@@ -73,7 +73,7 @@ function livesOf(client: SourceClient, repo: string): AsyncGenerator<Fields> {
     async (page) => {
       const body = await client.json(`${path}?limit=${PAGE}&page=${page}`);
       if (!isObject(body) || !isList(body["tags"])) throw new SourceError("the source has no list of its tags");
-      return { items: body["tags"].filter(isObject), more: body["has_additional"] === true };
+      return { items: objectsIn(body["tags"], `the tags of ${repo}`), more: body["has_additional"] === true };
     },
     (item) => `${textIn(item, "name")} ${String(item["start_ts"])} ${textIn(item, "manifest_digest")}`,
   );
