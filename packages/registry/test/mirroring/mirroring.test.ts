@@ -485,15 +485,14 @@ test("the password is sealed again with a new secret key, and the metrics count 
   const image = await upstream.pushImage("acme/app", "v1", "one");
   const uid = await mirror("copy", configOf("app"));
   const { bytesCopied } = await copied(uid);
-  const text = await (await here.ask("GET", "/metrics")).text;
+  // They are counted after the end of the turn is written, which is what was waited for.
   for (const line of [
     'moorage_mirror_turns_total{outcome="succeeded"} 1',
     "moorage_mirror_turns_in_flight 0",
     "moorage_mirror_manifests_total 1",
     `moorage_mirror_received_bytes_total ${bytesCopied}`,
-  ]) {
-    assert.ok(text.split("\n").includes(line), line);
-  }
+  ])
+    await eventually(async () => (await here.ask("GET", "/metrics")).text.split("\n").includes(line));
   await here.close();
   const rotating = await startInstallation(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: `${young},${old}` }, here.dataDir);
   await rotating.close();

@@ -40,7 +40,7 @@ export const useCertificateStatuses = command(
   "trust.useCertificateStatuses",
   async (
     call: Call,
-    { subject, manifest, needs }: Place & { needs: StatusNeed[] },
+    { subject, manifest, needs }: { subject: string; manifest: string; needs: StatusNeed[] },
   ): Promise<{ statuses: Record<string, KnownStatus> }> => {
     const { tx } = call;
     await takeAdvisoryLock(tx, "signatures");
