@@ -39,8 +39,9 @@ test("attempts are counted by how they ended, bytes that were sent, and tags tha
     return found.get('items{state="blocked"}') === 1 && open === 1 && (found.get("late_seconds") ?? 0) > 0 && found;
   });
   assert.equal(now.get('items{state="failed"}'), 0);
+  // An attempt is counted after its end is written.
   for (const outcome of ["done", "blocked", "failed"])
-    assert.ok((now.get(`attempts_total{outcome="${outcome}"}`) ?? 0) > 0, outcome);
+    await eventually(async () => ((await read()).get(`attempts_total{outcome="${outcome}"}`) ?? 0) > 0);
   assert.ok((now.get("sent_bytes_total") ?? 0) >= "layer two".length);
   front.intercept = () => false;
   await here.api("PATCH", `/registry/v2/replications/${uid}`, { onConflict: "REPLICATION_CONFLICT_OVERWRITE" });
