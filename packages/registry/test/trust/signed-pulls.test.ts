@@ -163,6 +163,35 @@ test("hostile: another image's signature, an attestation, one key twice, an imag
   assert.match(once.text, /1 of 2 by release/);
 });
 
+test("pulls that come together are judged each by its own image and its own groups", async () => {
+  const signed = await open();
+  const below = await openSignedRepo(platform, signed.group, signed.name.slice(0, signed.name.lastIndexOf("/")));
+  const places = [signed, below];
+  for (const place of places) {
+    await place.push("unsigned");
+    await place.sign(await place.push("signed"), key);
+  }
+  const round = async (): Promise<number[]> =>
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, n) => {
+        const place = places[n % 2] ?? signed;
+        return (await place.pull(n % 4 < 2 ? "signed" : "unsigned")).status;
+      }),
+    );
+  const expected = Array.from({ length: 40 }, (_, n) => (n % 4 < 2 ? 200 : 403));
+  assert.deepEqual(await round(), expected);
+  // Again, by what is kept in memory.
+  assert.deepEqual(await round(), expected);
+  // From the next pull on a policy in preview blocks none.
+  await platform.ok("PATCH", `/registry/v2/signaturePolicies/${signed.policy}?updateMask=mode`, {
+    mode: "GATE_MODE_PREVIEW",
+  });
+  assert.deepEqual(
+    await round(),
+    expected.map(() => 200),
+  );
+});
+
 test("an index passes when it or all its images are signed, and its images by it", async () => {
   const repo = await open();
   const platforms = [

@@ -16,8 +16,9 @@ const AROUND = `select cast(? as text) as digest
   union select y.digest from (select m.digest as digest from manifest_references as m where m.repo = ? and m.target = ? and m.kind = 'manifest' limit ${MAX_SUBJECTS}) as y`;
 
 // Everything by which the judgment of an image changes, but for the time. Each part is found by an index.
-const textOf = (groups: number): string => `select
-  (select value from signature_policy_changes where parent = '') as policies,
+const textOf = (
+  groups: number,
+): string => `select (select value from signature_policy_changes where parent = '') as policies,
   (select count(*) from (${AROUND}) as s) as subjects,
   (select count(*) from signature_checks as c where c.repo = ? and c.digest in (${AROUND})) as checks,
   (select count(*) || ' ' || count(u.until_time) || ' ' || coalesce(max(u.from_time), 0) || ' ' || coalesce(max(u.until_time), 0)
@@ -31,6 +32,14 @@ const textOf = (groups: number): string => `select
   ${Array.from({ length: groups }, (_, n) => `, (select value from signature_policy_changes where parent = ?) as changes${n}, (select name from groups where uid = ?) as name${n}`).join("")}`;
 
 const statements: Statement<StateRow>[] = [];
+
+/** The statement for so many groups. Pulls that come together share it on PostgreSQL, those of one image its answer. */
+function statementFor(groups: number, parameters: number): Statement<StateRow> {
+  return (statements[groups] ??= statement<StateRow>(
+    textOf(groups),
+    Array.from({ length: parameters }, () => "text"),
+  ));
+}
 
 /** What the database says of an image: see stateOf. */
 export interface State {
@@ -46,9 +55,9 @@ export async function stateOf(tx: Database, { repo, digest }: { repo: string; di
   const around = [digest, repo, digest, repo, digest];
   // In the order of the text: how many, checks, sources, readings, tags, moves, held.
   const inRepo = [repo, ...around];
-  const parameters = [around, inRepo, inRepo, around, inRepo, inRepo, inRepo, [repo]].flat();
-  const read = (statements[groups.length] ??= statement<StateRow>(textOf(groups.length)));
-  const [row] = await read(tx, ...parameters, ...groups.flatMap((group) => [group, group]));
+  const ofImage = [around, inRepo, inRepo, around, inRepo, inRepo, inRepo, [repo]].flat();
+  const parameters = [...ofImage, ...groups.flatMap((group) => [group, group])];
+  const [row] = await statementFor(groups.length, parameters.length)(tx, ...parameters);
   if (row === undefined) return { hasPolicies: true };
   const hasPolicies = row.policies !== null;
   if (Number(row.subjects) > MAX_SUBJECTS) return { hasPolicies };
