@@ -88,7 +88,8 @@ async function requireFit(url: URL, origin: string): Promise<void> {
     throw new SourceError(`the source names a token endpoint at ${url.host}, a link-local address: not asked`);
 }
 
-async function readToken(response: Response): Promise<string | undefined> {
+/** The token in an answer; undefined for one without, that is too large, or no token that a header can have. */
+export async function readToken(response: Response): Promise<string | undefined> {
   let text = "";
   for await (const chunk of response.body ?? []) {
     text += Buffer.from(chunk).toString("latin1");

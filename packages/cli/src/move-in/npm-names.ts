@@ -7,12 +7,14 @@ const UNSCOPED = /^[a-z0-9][a-z0-9._~-]*$/;
 const SCOPED = /^@[a-z0-9_-][a-z0-9._~-]*\/[a-z0-9~_-][a-z0-9._~-]*$/;
 const RESERVED = new Set(["node_modules", "favicon.ico"]);
 
-/** Why a name is none of an npm package here; undefined when it is one. */
+/** Why a name is not valid for an npm package here; undefined when it is. */
 export function faultOfPackage(name: string): string | undefined {
   if (name === "") return "has no name";
   if (name.length > MAX_CHARS) return `its name is longer than ${MAX_CHARS} characters`;
   const isName = (name.startsWith("@") ? SCOPED : UNSCOPED).test(name) && !RESERVED.has(name);
-  return isName ? undefined : "its name is none that npm packages have here: lower case, digits, and . _ ~ - inside";
+  return isName
+    ? undefined
+    : "its name is not valid for an npm package here: it takes lower case, digits, and . _ ~ - inside";
 }
 
 /** Whether a text is the number of a version that can be published here. Source: semver.org, without build metadata. */

@@ -33,7 +33,7 @@ const MAX_VERSIONS = 20_000;
 const MAX_TAGS = 200;
 const MAX_TAG_CHARS = 128;
 
-/** Reads a packument. `origin`: of the registry. Throws a SourceError for what is none. */
+/** Reads a packument. `origin`: of the registry. Throws a SourceError for what is not one. */
 export function readPackument(value: unknown, name: string, { origin, nowMs }: { origin: string; nowMs: number }) {
   if (!isObject(value) || value["name"] !== name) throw new SourceError("its packument is that of another package");
   const { versions, time, readme, "dist-tags": tags } = value;
@@ -60,7 +60,7 @@ function versionOf(
   const manifest = isObject(value) ? value : {};
   const dist = isObject(manifest["dist"]) ? manifest["dist"] : {};
   const found = { version, sums: sumsIn(dist), tarball: "", manifest };
-  if (!isNumber(version)) return { ...found, fault: "its number is none that versions have here" };
+  if (!isNumber(version)) return { ...found, fault: "its number is not valid for a version here" };
   if (manifest["name"] !== name || manifest["version"] !== version)
     return { ...found, fault: "its manifest is that of another version" };
   if (found.sums.length === 0) return { ...found, fault: "the source says no sum of its tarball" };

@@ -1,9 +1,9 @@
 // A verdaccio, read through its API: that of npm, and that of its web pages, which alone lists packages and says which
 // of them have versions of an uplink. Source: verdaccio 6, src/api/web and src/api/endpoint.
-import { isList, isObject, parseJson } from "@moorage/kernel/lib/json";
+import { isList, isObject } from "@moorage/kernel/lib/json";
 import { interruption } from "../command/interrupt.ts";
 import { send } from "../http/http.ts";
-import type { Credentials } from "./authorization.ts";
+import { type Credentials, readToken } from "./authorization.ts";
 import { jsonOf, openSource, type SourceClient } from "./client.ts";
 import { SourceError } from "./source-error.ts";
 import { packagePath } from "./npm-names.ts";
@@ -31,7 +31,6 @@ const MAX_PACKUMENT_BYTES = 32 << 20;
 const MAX_TARBALL_BYTES = 256 << 20;
 const TARBALL_TIMEOUT_MS = 10 * 60_000;
 const LOGIN_TIMEOUT_MS = 30_000;
-const MAX_TOKEN_BYTES = 64 << 10;
 const WEB_IS_OFF = "its web interface is off (web.enable), which says what comes from an uplink";
 
 export function verdaccioSource(origin: string, credentials: Credentials): PackageSource {
@@ -88,26 +87,11 @@ async function openPages(origin: string, { username, password }: Credentials): P
     body: JSON.stringify({ username, password }),
     signal: AbortSignal.any([AbortSignal.timeout(LOGIN_TIMEOUT_MS), interruption()]),
   });
-  const token = response.ok ? await tokenIn(response) : undefined;
+  const token = response.ok ? await readToken(response) : undefined;
   await response.body?.cancel().catch(() => {});
   if (response.status === 404) throw new SourceError(WEB_IS_OFF);
   if (token === undefined)
     throw new SourceError(`the source does not log ${username} in (${response.status})`, { status: response.status });
   // Sent as a bearer's token.
   return openSource(origin, { username: "$oauthtoken", password: token });
-}
-
-async function tokenIn(response: Response): Promise<string | undefined> {
-  let text = "";
-  for await (const chunk of response.body ?? []) {
-    text += Buffer.from(chunk).toString("latin1");
-    if (text.length > MAX_TOKEN_BYTES) return undefined;
-  }
-  try {
-    const answer = parseJson(text, 16);
-    const token = isObject(answer) ? answer["token"] : undefined;
-    return typeof token === "string" && /^[\x21-\x7e]+$/.test(token) ? token : undefined;
-  } catch {
-    return undefined;
-  }
 }

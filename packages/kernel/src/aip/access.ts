@@ -5,8 +5,7 @@ import { permissionDenied } from "../errors.ts";
 import { optionOf } from "../lib/options.ts";
 
 /**
- * The capabilities that a method needs, all of them, as its access option names them. Reading options is slow: call
- * this once per method and store the result. Throws if the method names no capability.
+ * The capabilities that a method needs, all of them, as its access option names them. Throws if it names none.
  */
 export function neededFor(method: DescMethod): readonly Capability[] {
   const { capabilities } = optionOf(method, access);
@@ -16,7 +15,7 @@ export function neededFor(method: DescMethod): readonly Capability[] {
 
 /**
  * What the change of a field of the resource needs beside the capabilities of the method, by the field's name in its
- * `.proto`. Read once per method, as `neededFor`.
+ * `.proto`.
  */
 export function fieldCapabilities(method: DescMethod): ReadonlyMap<string, Capability> {
   const { fields } = optionOf(method, access);

@@ -6,7 +6,7 @@ import { command } from "@moorage/kernel/core/command";
 import { Code, failedPrecondition, MoorageError } from "@moorage/kernel/errors";
 import { statement } from "@moorage/kernel/store";
 import { leaseOn } from "@moorage/kernel/work";
-import { judgeSignedMoves } from "../trust/index.ts";
+import { judgeSignedCopy } from "../trust/index.ts";
 import { type LocalMirror, localSourceOf, moveTag, syncSettings } from "../registry/index.ts";
 import {
   allowsSparse,
@@ -238,7 +238,7 @@ export const followTag = command(
       .where("name", "=", tag)
       .executeTakeFirst();
     if ((now?.digest ?? "") !== before) return { gone: false };
-    const violations = await judgeSignedMoves(call, repo, [{ name: tag, digest }], "copy");
+    const violations = await judgeSignedCopy(call, repo, { name: tag, digest });
     if (violations.length > 0) throw failedPrecondition(...violations);
     const { uid, moved } = await moveTag(call, { repo, name: tag, digest, reason: "mirror" });
     if (moved)

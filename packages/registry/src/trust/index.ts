@@ -2,7 +2,7 @@
 export { trustArea } from "./area.ts";
 export { holdingHash, noteSignaturePull, type SignatureNote } from "./gate/events.ts";
 export { holdsTags, lastPassing } from "./gate/tag-fallback.ts";
-export { judgeSignedMoves } from "./gate/moves.ts";
+export { judgeSignedCopy, judgeSignedMoves } from "./gate/moves.ts";
 export {
   createSignatureGate,
   isJudgedAlike,

@@ -27,7 +27,7 @@ export async function judgeSignedMoves(
   action: keyof typeof ACTIONS,
 ): Promise<PreconditionViolation[]> {
   const { tx, nowMs } = call;
-  if (moves.length === 0 || !(await hasPolicies(call))) return [];
+  if (moves.length === 0) return [];
   const inForce = await policiesOf(tx, repo, nowMs);
   const are = inForce.policies.some(({ actions, problem }) => actions.has(ACTIONS[action]) || problem !== undefined);
   if (!are) return [];
@@ -49,6 +49,11 @@ export async function judgeSignedMoves(
       await emitSignatureGate(call, { repo, digest, tag, action, isRejected: false, holding });
   }
   return violations;
+}
+
+/** The same of a copy of an image, for which it is not known yet whether the installation has ever had a policy. */
+export async function judgeSignedCopy(call: Call, repo: string, copy: SignedMove): Promise<PreconditionViolation[]> {
+  return (await hasPolicies(call)) ? await judgeSignedMoves(call, repo, [copy], "copy") : [];
 }
 
 const selectAnyPolicy = statement("select 1 from signature_policy_changes where parent = ''");

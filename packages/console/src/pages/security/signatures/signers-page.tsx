@@ -1,16 +1,15 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { call } from "../../../api/call.ts";
 import { deleteSigner, type Signer } from "../../../api/gen/registry.ts";
-import { parentUid } from "../../../lib/uid.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Row } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { Place } from "../../access/parts/place.tsx";
 import { ResourcePage } from "../../access/parts/resource-page.tsx";
 import type { ResourceSpec } from "../../access/parts/resource.ts";
 import { useRows } from "../../access/parts/rows.ts";
-import { keyWord, knownBy } from "./key-words.ts";
+import { keyWord } from "./key-words.ts";
 import { signersList } from "./queries.ts";
+import { SIGNER_COLUMNS } from "./signer-columns.tsx";
 import { editSignerForm, newSignerForm } from "./signer-forms.tsx";
 
 const route = getRouteApi("/shell/signatures/signers");
@@ -21,18 +20,7 @@ export const SIGNERS: ResourceSpec<Signer> = {
   noun: "signer",
   intro: "Who signs the images of a group and of all groups below it. Who may push decides nothing of this.",
   columns: [
-    {
-      id: "name",
-      header: "Signer",
-      orderBy: "name",
-      cell: ({ uid, name }) => (
-        <Link to="/signatures/signer" search={{ uid }}>
-          {name}
-        </Link>
-      ),
-    },
-    { id: "group", header: "Group", cell: ({ uid }) => <Place uid={parentUid(uid)} /> },
-    { id: "by", header: "Known by", isMinor: true, cell: knownBy },
+    ...SIGNER_COLUMNS,
     { id: "state", header: "Keys", cell: (signer) => <Keys signer={signer} /> },
     {
       id: "updated",

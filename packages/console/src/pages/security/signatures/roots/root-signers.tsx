@@ -1,16 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Signer } from "../../../../api/gen/registry.ts";
-import { parentUid } from "../../../../lib/uid.ts";
-import type { Column } from "../../../../ui/column.ts";
 import { Empty } from "../../../../ui/empty.tsx";
 import { ErrorNote } from "../../../../ui/error-note.tsx";
 import { Note } from "../../../../ui/note.tsx";
 import { Section } from "../../../../ui/page.tsx";
 import { ShortTable } from "../../../../ui/short-table.tsx";
-import { Place } from "../../../access/parts/place.tsx";
-import { knownBy } from "../key-words.ts";
 import { allSignersQuery } from "../queries.ts";
+import { SIGNER_COLUMNS } from "../signer-columns.tsx";
 
 /** The signers that name a trust root, as far as the person sees them. */
 export function RootSigners({ uid }: { uid: string }) {
@@ -26,7 +23,12 @@ export function RootSigners({ uid }: { uid: string }) {
         </Empty>
       )}
       {naming.length > 0 && (
-        <ShortTable label="Signers that name it" rows={naming} columns={SIGNERS} idOf={({ uid: each }) => each} />
+        <ShortTable
+          label="Signers that name it"
+          rows={naming}
+          columns={SIGNER_COLUMNS}
+          idOf={({ uid: each }) => each}
+        />
       )}
     </Section>
   );
@@ -58,17 +60,3 @@ export function KeptBySigners({ uid }: { uid: string }) {
 function names({ keyless }: Signer, uid: string): boolean {
   return keyless?.trustRoot === uid;
 }
-
-const SIGNERS: readonly Column<Signer>[] = [
-  {
-    id: "name",
-    header: "Signer",
-    cell: ({ uid, name }) => (
-      <Link to="/signatures/signer" search={{ uid }}>
-        {name}
-      </Link>
-    ),
-  },
-  { id: "group", header: "Group", cell: ({ uid }) => <Place uid={parentUid(uid)} /> },
-  { id: "by", header: "Known by", isMinor: true, cell: knownBy },
-];
