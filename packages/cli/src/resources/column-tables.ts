@@ -68,6 +68,15 @@ function assumedBy(item: JsonObject): string {
   return principal === "" || principal.endsWith("_UNSPECIFIED") ? "" : "service";
 }
 
+/** By what the signatures of a signer are known. */
+function knownBy(item: JsonObject): string {
+  if (item["keyless"]) return textAt(item, "keyless.subject") || textAt(item, "keyless.subjectPattern");
+  if (item["x509"]) return "certificates";
+  const keys = valueAt(item, "keys");
+  const known = Array.isArray(keys) ? keys.length : 0;
+  return `${known} ${known === 1 ? "key" : "keys"}`;
+}
+
 /** The kind of an advisory's event: its only field of a type. */
 function advisoryEventType(event: JsonObject): string {
   const type = ADVISORY_EVENT_TYPES.find((name) => event[name]);
@@ -236,6 +245,25 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     word("OUTCOME", "outcome", "SIGNATURE_OUTCOME_"),
     text("REASON", "reason", FLEXIBLE),
     digest("DIGEST", "digest", WIDE),
+  ],
+  signers: [
+    nameColumn("signers"),
+    { header: "KNOWN BY", value: knownBy, flexible: true },
+    DESCRIPTION,
+    { ...UPDATED, ...WIDE },
+    UID,
+  ],
+  trustRoots: [
+    nameColumn("trustRoots"),
+    word("STATE", "state", "TRUST_ROOT_STATE_"),
+    { header: "SOURCE", value: (item) => textAt(item, "tuf.url") || "resource", flexible: true },
+    time("REFRESHED", "refreshTime"),
+    text("MESSAGE", "message", FLEXIBLE),
+    count("LOGS", "logThreshold", WIDE),
+    count("SCTS", "sctThreshold", WIDE),
+    count("TIMESTAMPS", "timestampThreshold", WIDE),
+    { ...UPDATED, ...WIDE },
+    UID,
   ],
   signaturePolicies: [
     nameColumn("signaturePolicies"),
