@@ -33,10 +33,10 @@ export interface DockerRegistry {
   stop(): void;
 }
 
-/** Starts one. `fill`: writes into its folder before. */
+/** Starts one. `fill`: writes into its folder before. `storage`: its driver, where that is no folder. */
 export async function startDockerRegistry(
   t: TestContext,
-  fill: (data: string) => Promise<void> = async () => {},
+  { fill = async () => {}, storage }: { fill?: (data: string) => Promise<void>; storage?: string } = {},
 ): Promise<DockerRegistry> {
   const folder = temporaryFolder(t);
   const port = await freePort();
@@ -46,11 +46,13 @@ export async function startDockerRegistry(
   const settings = [
     "version: 0.1",
     "log: {level: error}",
-    `storage: {filesystem: {rootdirectory: ${data}}, delete: {enabled: true}}`,
+    `storage: {${storage ?? `filesystem: {rootdirectory: ${data}}`}, delete: {enabled: true}}`,
     `http: {addr: "127.0.0.1:${port}"}`,
   ];
   writeFileSync(config, settings.join("\n"));
-  const child = spawn(PROGRAM, ["serve", config], { stdio: "ignore" });
+  // Its driver for S3 takes no certificates of the machine's own.
+  const { AWS_CA_BUNDLE: _, ...env } = process.env;
+  const child = spawn(PROGRAM, ["serve", config], { stdio: "ignore", env });
   const stop = (): void => void child.kill("SIGKILL");
   t.after(stop);
   const url = `http://127.0.0.1:${port}`;

@@ -140,14 +140,14 @@ test("a place that is not the folder of a registry is refused by name", async (t
   const plan = ["--into", "acme", "--plan", "plan.json"];
   const empty = temporaryFolder(t);
   assert.match(await refused("distribution", empty, ...plan), /is not the folder of a registry/);
-  assert.match(await refused("distribution", "s3://bucket/registry", ...plan), /only folders of this machine/);
+  assert.match(await refused("distribution", "gs://bucket/registry", ...plan), /only folders of this machine/);
   const old = distributionFolder(temporaryFolder(t));
   push(old, "app", "1", "good");
   assert.match(await refused("distribution", old.root, ...plan, "--username", "x"), /--username: a folder is read/);
   const apply = ["--into", "acme", "--apply", "plan.json"];
   assert.match(await refused("distribution", old.root, ...apply, "--finish"), /nothing follows it/);
   assert.match(
-    await refused("oci", "127.0.0.1", ...apply, "--blobs-from", "s3://bucket"),
+    await refused("oci", "127.0.0.1", ...apply, "--blobs-from", "gs://bucket"),
     /only folders of this machine/,
   );
   // Another installation than the server's holds none of its repos.

@@ -20,9 +20,11 @@ test("a team moves in: clients first, content after, nothing down", { skip: miss
     name: at % 4 === 0 ? `app${at}` : `team${at % 7}/app${at}`,
     build: BUILDS[at % BUILDS.length] ?? 1,
   }));
-  const old = await startDockerRegistry(t, async (data) => {
-    const folder = distributionFolder(data);
-    for (const { name, build } of repos) await folder.push(name, "1.0", build);
+  const old = await startDockerRegistry(t, {
+    fill: async (data) => {
+      const folder = distributionFolder(data);
+      for (const { name, build } of repos) await folder.push(name, "1.0", build);
+    },
   });
   const here = await openStage(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
   const token = (await here.ok("token")).trim();

@@ -18,7 +18,6 @@ export {
   type Check,
   checkInstallation,
   collectInstallation,
-  type ContentFile,
   examineBucket,
   examineDatabase,
   examineMail,
@@ -40,6 +39,7 @@ export {
   type Progress,
   type Report,
   restoreInstallation,
+  type PlacedContent,
   withAdopter,
   withFeeds,
 } from "./admin/index.ts";

@@ -11,10 +11,13 @@ export function addImportFrom(program: Command): void {
   const command = program
     .command("import-from")
     .description(
-      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked; verdaccio, the npm packages that it holds itself. Of Harbor and Quay members, robots, and rules of immutable tags and of retention come, too, and quotas of Harbor; other rules are not read. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, devpi",
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked, or its bucket of S3, whose content is copied; verdaccio, the npm packages that it holds itself. Of Harbor and Quay members, robots, and rules of immutable tags and of retention come, too, and quotas of Harbor; other rules are not read. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, devpi",
     )
     .argument("<kind>", "what it is: oci, harbor, quay, distribution or verdaccio")
-    .argument("<address>", "where it is, as registry.example.com or http://127.0.0.1:5000; of distribution its folder")
+    .argument(
+      "<address>",
+      "where it is, as registry.example.com or http://127.0.0.1:5000; of distribution its folder, or s3://bucket/prefix",
+    )
     .option("--into <group>", "the group that everything goes below, by its path")
     .option("--plan <file>", "write what would come to this file, and change nothing")
     .option(
@@ -47,7 +50,7 @@ export function addImportFrom(program: Command): void {
     .option("--pull-password-file <file>", "with --apply: a file with the password for that")
     .option(
       "--blobs-from <folder>",
-      "with --apply, on the server's machine: link content that this folder of the registry has, and fetch the rest",
+      "with --apply, on the server's machine: link content that this folder of the registry has, or copy that of its bucket, s3://bucket/prefix, and fetch the rest",
     )
     .option("--finish", "with --apply: then end the following; what was not copied whole goes on");
   // Settings have --data-dir.

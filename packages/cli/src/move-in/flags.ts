@@ -121,13 +121,6 @@ function checkBlobsFrom(kind: SourceKind, { blobsFrom, apply }: MoveInFlags): vo
   if (blobsFrom === undefined) return;
   if (apply === undefined) throw new UsageFailure("--blobs-from: goes with --apply; a plan only reads");
   if (kind === "distribution") throw new UsageFailure("--blobs-from: the folder is named already");
-  requireNoBucket(blobsFrom);
-}
-
-/** Throws a UsageFailure for a bucket, which is not read. */
-export function requireNoBucket(place: string): void {
-  if (/^[a-z0-9]+:\/\//i.test(place))
-    throw new UsageFailure(`${place}: only folders of this machine are read, and no bucket; it comes as oci`);
 }
 
 /** The user name of a flag and the password in a file. Throws a UsageFailure. */

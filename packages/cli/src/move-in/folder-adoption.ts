@@ -1,4 +1,4 @@
-// Content that is on this machine comes without its bytes: the server's storage links it.
+// Content that is on this machine comes without its bytes: the server's storage links it. That of a bucket is copied.
 import { Code, MoorageError } from "@moorage/kernel/errors";
 import type { AdoptedFile, Adopter } from "@moorage/server";
 import type { FolderContent, FolderReader } from "./folder-content.ts";
@@ -33,8 +33,8 @@ export interface FolderContents {
 export function openFolderContents(reader: FolderReader, adopter: Adopter): FolderContents {
   const brought: BroughtBytes = { linked: 0, copied: 0, here: 0, absent: 0 };
   const hold: FolderContents["hold"] = async (repo, blobs) => {
-    const files = [...blobs].map(([digest, { file, size }]) => ({ digest, file, size }));
-    const done = await adopter.hold(repo, files).catch((error: unknown) => {
+    const contents = [...blobs].map(([digest, { place, size }]) => ({ digest, place, size }));
+    const done = await adopter.hold(repo, contents).catch((error: unknown) => {
       if (!(error instanceof MoorageError)) throw error;
       const isElsewhere = error.code === Code.NotFound;
       throw new ItemFailure(isElsewhere ? OTHER_INSTALLATION : error.message, { cause: error });
@@ -50,7 +50,7 @@ export function openFolderContents(reader: FolderReader, adopter: Adopter): Fold
       const blobs: FolderContent["blobs"] = new Map();
       for (const digest of digests) {
         try {
-          for (const [each, file] of (await reader.contentOf(digest)).blobs) blobs.set(each, file);
+          for (const [each, blob] of (await reader.contentOf(digest)).blobs) blobs.set(each, blob);
         } catch (error) {
           if (!(error instanceof SourceError)) throw error;
           brought.absent += 1;

@@ -1,7 +1,7 @@
-// What an image needs, out of the folder of a registry: its manifests, and the files of its blobs.
+// What an image needs, out of the folder of a registry: its manifests, and where its blobs are.
 // Source: distribution/distribution, registry/storage/paths.go.
-import { join } from "node:path";
-import type { FolderFiles } from "./folder-files.ts";
+import type { ContentPlace } from "@moorage/kernel/blobs";
+import type { RegistryFiles } from "./registry-files.ts";
 import { isDigest } from "./model.ts";
 import { type Descriptor, digestOf, manifestOf, MAX_MANIFEST_BYTES, type ReadManifest } from "./registry-reader.ts";
 import { SourceError } from "./source-error.ts";
@@ -19,8 +19,8 @@ export interface FolderContent {
   manifestBytes: number;
   /** What a manifest names comes before it, what refers to it after it. */
   manifests: FolderManifest[];
-  /** The files of the blobs with their sizes in bytes, by digest. */
-  blobs: Map<string, { file: string; size: number }>;
+  /** Where the blobs are, with their sizes in bytes, by digest. */
+  blobs: Map<string, { place: ContentPlace; size: number }>;
 }
 
 /** Reads content. Everything throws a SourceError. */
@@ -47,7 +47,7 @@ const MAX_REPOS_KNOWN = 16;
 
 /** The digest in a link file; undefined when there is none. Throws a SourceError when it is something else. */
 export async function linkIn(
-  files: FolderFiles,
+  files: RegistryFiles,
   path: string,
 ): Promise<{ digest: string; modifiedMs: number } | undefined> {
   const read = await files.read(`${path}/link`, MAX_LINK_BYTES);
@@ -57,7 +57,7 @@ export async function linkIn(
   return { digest, modifiedMs: read.modifiedMs };
 }
 
-export function openFolderReader(files: FolderFiles): FolderReader {
+export function openFolderReader(files: RegistryFiles): FolderReader {
   const referring = new Map<string, Promise<Map<string, Descriptor[]>>>();
 
   const read = async (digest: string, repo?: string): Promise<ReadManifest & FolderManifest> => {
@@ -74,7 +74,10 @@ export function openFolderReader(files: FolderFiles): FolderReader {
     return { digest, mediaType, names, subject, bytes: found.content, size: found.content.length };
   };
 
-  const blobFile = async ({ digest, size }: Descriptor, repo?: string): Promise<{ file: string; size: number }> => {
+  const placeOf = async (
+    { digest, size }: Descriptor,
+    repo?: string,
+  ): Promise<{ place: ContentPlace; size: number }> => {
     if (repo !== undefined) {
       const link = await linkIn(files, `repositories/${repo}/_layers/${pathOf(digest)}`);
       if (link?.digest !== digest) throw new SourceError(`the repository does not have the blob ${digest}`);
@@ -83,7 +86,7 @@ export function openFolderReader(files: FolderFiles): FolderReader {
     if (found === undefined) throw new SourceError(`the folder does not have the blob ${digest}`);
     if (found !== size)
       throw new SourceError(`the blob ${digest} has ${found} bytes, and should have ${size}: it is not whole`);
-    return { file: join(files.root, dataOf(digest)), size };
+    return { place: files.place(dataOf(digest)), size };
   };
 
   const revisions = async (repo: string): Promise<string[]> => {
@@ -131,7 +134,7 @@ export function openFolderReader(files: FolderFiles): FolderReader {
       throw new SourceError(`one tag leads to manifests of more than ${MAX_TOTAL_BYTES} bytes`);
     for (const each of found.names)
       if (each.isManifest) await orWithout(() => collect(content, seen, each.digest, depth + 1, repo));
-      else if (!content.blobs.has(each.digest)) content.blobs.set(each.digest, await blobFile(each, repo));
+      else if (!content.blobs.has(each.digest)) content.blobs.set(each.digest, await placeOf(each, repo));
     content.manifests.push({ digest, mediaType: found.mediaType, bytes: found.bytes });
     if (repo === undefined) return;
     for (const each of await referrers(repo, digest)) await collect(content, seen, each.digest, depth + 1, repo);

@@ -1,59 +1,27 @@
-// The files below a registry's folder. Whoever pushes to that registry chose many of their names, and its user may put
-// anything there: so links are not followed, and nothing is read without a limit.
+// The files below a registry's folder on this machine. Whoever may write there may put anything there: so links are not
+// followed.
 import { constants } from "node:fs";
 import { open, opendir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "@moorage/kernel/lib/error-code";
+import { BELOW, MAX_ENTRIES, noRegistry, type RegistryFiles } from "./registry-files.ts";
 import { SourceError } from "./source-error.ts";
 
-/** A name in a folder. */
-interface Entry {
-  name: string;
-  kind: "folder" | "link" | "other";
-}
-
-/** A file that was read. */
-interface ReadFile {
-  content: Buffer;
-  modifiedMs: number;
-}
-
-/** Reads below a folder; paths are relative to it. Everything throws a SourceError. */
-export interface FolderFiles {
-  /** Its real path. */
-  root: string;
-  /** The names in a folder; none when it is not there. */
-  list(path: string): AsyncGenerator<Entry>;
-  /** A whole file, of at most so many bytes; undefined when it is not there. */
-  read(path: string, maxBytes: number): Promise<ReadFile | undefined>;
-  /** The size of a file in bytes; undefined when it is not there. */
-  size(path: string): Promise<number | undefined>;
-}
-
-const MAX_ENTRIES = 1_000_000;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const GONE: readonly unknown[] = ["ENOENT", "ENOTDIR"];
 
-// Where the folder of a registry is below the folders that people know: of distribution, Harbor, and GitLab.
-const BELOW = ["", "docker/registry/v2", "registry/docker/registry/v2", "shared/registry/docker/registry/v2"];
-
-/**
- * Finds the folder with `blobs` and `repositories` at or below the path. Throws a SourceError when it is not there, or
- * cannot be read.
- */
-export async function openFolderFiles(path: string): Promise<FolderFiles> {
+/** As `openRegistryFiles`, of a path. */
+export async function openFolderFiles(path: string): Promise<RegistryFiles> {
   for (const below of BELOW) {
     const root = await realpath(join(path, below)).catch(() => undefined);
     const parts = root === undefined ? [] : [join(root, "blobs"), join(root, "repositories")];
     const found = await Promise.all(parts.map((part) => stat(part).catch(() => undefined)));
     if (root !== undefined && found.every((part) => part?.isDirectory() === true)) return filesBelow(root);
   }
-  throw new SourceError(
-    `${path}: is not the folder of a registry: no docker/registry/v2 with blobs and repositories is below it`,
-  );
+  throw noRegistry(path);
 }
 
-function filesBelow(root: string): FolderFiles {
+function filesBelow(root: string): RegistryFiles {
   /** The path, when it is really there. */
   const real = async (path: string): Promise<string | undefined> => {
     const full = join(root, path);
@@ -102,6 +70,7 @@ function filesBelow(root: string): FolderFiles {
       if (found !== undefined && !found.isFile()) throw new SourceError(`${path} is no file`);
       return found?.size;
     },
+    place: (path) => join(root, path),
   };
 }
 

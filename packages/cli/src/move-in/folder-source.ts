@@ -1,7 +1,7 @@
 // The folder of a registry that is made of distribution: docker-registry, Harbor, GitLab before its database.
 // Source: distribution/distribution, registry/storage/paths.go.
 import { type FolderReader, linkIn } from "./folder-content.ts";
-import type { FolderFiles } from "./folder-files.ts";
+import type { RegistryFiles } from "./registry-files.ts";
 import { isDigest, isTag, type Source, type SourceMove, type SourceRepo, type SourceTag } from "./model.ts";
 import { SourceError } from "./source-error.ts";
 
@@ -10,7 +10,7 @@ const MAX_MOVES = 100_000;
 
 /** `names`: the repositories, where not all are to come. `nowMs`: no tag moved later. */
 export function folderSource(
-  files: FolderFiles,
+  files: RegistryFiles,
   reader: FolderReader,
   { names, nowMs }: { names: readonly string[] | undefined; nowMs: number },
 ): Source {
@@ -32,7 +32,7 @@ export function folderSource(
 }
 
 /** The repositories at and below a folder. One that cannot be read ends no other. */
-async function* reposBelow(files: FolderFiles, name: string): AsyncGenerator<SourceRepo> {
+async function* reposBelow(files: RegistryFiles, name: string): AsyncGenerator<SourceRepo> {
   const parts = new Set<string>();
   const below: string[] = [];
   try {
@@ -56,7 +56,7 @@ async function* reposBelow(files: FolderFiles, name: string): AsyncGenerator<Sou
 }
 
 interface Reading {
-  files: FolderFiles;
+  files: RegistryFiles;
   reader: FolderReader;
   nowMs: number;
   /** The manifests that come with a tag, present or past. */

@@ -125,7 +125,7 @@ function broughtText({ linked, copied, here, absent }: BroughtBytes): string {
     `${bytesText(linked)} by links, which take no space`,
     `${bytesText(copied)} copied, which take it twice`,
     `${bytesText(here)} here before`,
-    ...(absent === 0 ? [] : [`${absent} manifests and blobs that the folder does not have whole`]),
+    ...(absent === 0 ? [] : [`${absent} manifests and blobs that are not whole in the registry's storage`]),
   ];
-  return `content of the folder: ${parts.join("; ")}`;
+  return `content: ${parts.join("; ")}`;
 }

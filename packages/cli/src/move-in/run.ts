@@ -8,10 +8,10 @@ import { applyPlan, finishPlan } from "./apply-plan.ts";
 import type { Applying } from "./apply-context.ts";
 import { openSource } from "./client.ts";
 import { openContentSizes } from "./content-sizes.ts";
-import { checkFlags, credentialsOf, kindOf, type MoveInFlags, namesOf, requireNoBucket } from "./flags.ts";
+import { checkFlags, credentialsOf, kindOf, type MoveInFlags, namesOf } from "./flags.ts";
 import { type BroughtBytes, type FolderContents, openFolderContents } from "./folder-adoption.ts";
 import { openFolderReader } from "./folder-content.ts";
-import { openFolderFiles } from "./folder-files.ts";
+import { openRegistryFiles } from "./open-files.ts";
 import { folderSource } from "./folder-source.ts";
 import { harborSource } from "./harbor-source.ts";
 import { readHere } from "./here.ts";
@@ -42,7 +42,7 @@ export async function moveIn(
 ): Promise<number> {
   const kind = kindOf(kindText);
   checkFlags(kind, flags);
-  const origin = kind === "distribution" ? await rootOf(address) : originOfAddress(address);
+  const origin = kind === "distribution" ? (await openRegistryFiles(address)).root : originOfAddress(address);
   const into = (flags.into ?? "").replace(/\/$/, "");
   if (kind === "verdaccio") return movePackagesIn({ kind, origin, into, file: flags.plan ?? flags.apply ?? "" }, flags);
   if (flags.plan !== undefined) return plan({ kind, origin, into, file: flags.plan }, flags);
@@ -52,18 +52,13 @@ export async function moveIn(
   );
 }
 
-async function rootOf(folder: string): Promise<string> {
-  requireNoBucket(folder);
-  return (await openFolderFiles(folder)).root;
-}
-
-/** Works with the content of a folder, for the installation on this machine. */
+/** Works with the content of a folder or a bucket, for the installation on this machine. */
 async function withContents<T>(
   folder: string,
   configOf: () => Promise<Config>,
   work: (contents: FolderContents) => Promise<T>,
 ): Promise<T> {
-  const reader = openFolderReader(await openFolderFiles(folder));
+  const reader = openFolderReader(await openRegistryFiles(folder));
   const [{ withAdopter }, config] = [await import("@moorage/server"), await configOf()];
   return await withAdopter(config, (adopter) => work(openFolderContents(reader, adopter)));
 }
@@ -75,7 +70,7 @@ async function openReading(
 ): Promise<{ source: Source; manifests: ManifestReader }> {
   const names = await namesOf(flags.names);
   if (kind === "distribution") {
-    const files = await openFolderFiles(origin);
+    const files = await openRegistryFiles(origin);
     const manifests = openFolderReader(files);
     return { source: folderSource(files, manifests, { names, nowMs: Date.now() }), manifests };
   }

@@ -58,7 +58,22 @@ export interface StoredBlob {
   generation: string;
 }
 
-/** A blob that was a file: it has one inode with it now, shares its blocks, or is a copy. */
+/** An object of an S3 bucket, which may be any that can be read. */
+export interface ContentObject {
+  /** The S3 server's address; undefined for AWS. */
+  endpoint: string | undefined;
+  bucket: string;
+  key: string;
+  /** Throws NOT_FOUND when it is missing, and INVALID_ARGUMENT on `file` when it cannot be read. */
+  stat(): Promise<{ size: number; etag: string }>;
+  /** So many bytes of the object with that ETag. Throws as `stat`, also when it was replaced. */
+  bytes(found: { size: number; etag: string }): AsyncGenerator<Buffer>;
+}
+
+/** Where content is that is to become a blob: the path of a file of this machine, or an object. */
+export type ContentPlace = string | ContentObject;
+
+/** A blob that was a file or an object: it has one inode with it now, shares its blocks, or is a copy. */
 export interface AdoptedBlob extends StoredBlob {
   how: "link" | "clone" | "copy";
 }
@@ -122,12 +137,13 @@ export interface BlobStore {
    */
   store(source: ByteSource, digest: string, options?: StoreOptions): Promise<StoredBlob>;
   /**
-   * Makes a blob of a file of this machine with so many bytes, durably, under a new generation: by a hard link where
-   * that can be, else by shared blocks, else by a copy. The file is only read, also later. INVALID_ARGUMENT on `file`
-   * when it is none, cannot be read, has another size or changes meanwhile, on `digest` when its content has another
-   * one; nothing stays then.
+   * Makes a blob of a file of this machine, or of an object, with so many bytes, durably, under a new generation. A
+   * file by a hard link where that can be, else by shared blocks, else by a copy; an object of the store's own server
+   * by a copy within that server where it lets us, else by one through this process. What is there is only read, also
+   * later. INVALID_ARGUMENT on `file` when it is no file, cannot be read, has another size or changes meanwhile, on
+   * `digest` when its content has another one; NOT_FOUND for an object that is missing. Nothing stays then.
    */
-  adopt(file: string, blob: { digest: string; size: number }): Promise<AdoptedBlob>;
+  adopt(place: ContentPlace, blob: { digest: string; size: number }): Promise<AdoptedBlob>;
   /**
    * The size of the stored content; undefined when it is missing. Files are looked at each time; S3 is asked at most
    * once in half a minute, unless `fresh`.

@@ -38,7 +38,7 @@ export async function openFilesystemBlobs(
     finish: (id, expectedDigest) => uploads.finish(id, expectedDigest),
     storeWhole: (content, digest) => wholes.storeWhole(content, digest),
     store: (source, digest, options) => wholes.store(source, digest, options),
-    adopt: (file, blob) => adoption.adopt(file, blob),
+    adoptFile: (file, blob) => adoption.adopt(file, blob),
     // Looking at a file takes some microseconds.
     contentSize: (digest, generation) =>
       withErrors("Blob", digest, () => statSync(layout.blob(digest, generation).path).size).catch((error: unknown) => {

@@ -18,6 +18,8 @@ const CONCURRENCY = 4;
 const READ_ATTEMPTS = 3;
 
 export interface AssembleOptions {
+  /** The bucket of the segments. Defaults to that of the object. */
+  from?: string;
   /** Larger segments are copied in parts. More than 10 MiB. */
   copyBytes?: number;
   /** Called before a multipart upload to the key begins, so that it can be found after a crash. */
@@ -32,7 +34,7 @@ export async function assemble(
   bucket: S3Bucket,
   segments: Segment[],
   key: string,
-  { copyBytes = COPY_BYTES, announce }: AssembleOptions,
+  { from = bucket.name, copyBytes = COPY_BYTES, announce }: AssembleOptions,
 ): Promise<void> {
   const [first] = segments;
   if (first === undefined) {
@@ -40,7 +42,7 @@ export async function assemble(
     return;
   }
   if (segments.length === 1 && first.size <= copyBytes) {
-    const source = { CopySource: `${bucket.name}/${first.key}`, CopySourceIfMatch: first.etag };
+    const source = { CopySource: `${from}/${first.key}`, CopySourceIfMatch: first.etag };
     await bucket.client.send(new CopyObjectCommand({ Bucket: bucket.name, Key: key, ...source }), bucket.patience.copy);
     return;
   }
@@ -56,7 +58,7 @@ export async function assemble(
     for (let at = 0; at < plan.length; at += CONCURRENCY) {
       const sending = plan
         .slice(at, at + CONCURRENCY)
-        .map((part, index) => sendPart(bucket, segments, { key, multipart, number: at + index + 1 }, part));
+        .map((part, index) => sendPart(bucket, segments, { from, key, multipart, number: at + index + 1 }, part));
       // All requests must have ended before the multipart upload is aborted.
       await Promise.allSettled(sending);
       parts.push(...(await Promise.all(sending)));
@@ -73,7 +75,7 @@ export async function assemble(
 async function sendPart(
   bucket: S3Bucket,
   segments: Segment[],
-  { key, multipart, number }: { key: string; multipart: StartedMultipart; number: number },
+  { from, key, multipart, number }: { from: string; key: string; multipart: StartedMultipart; number: number },
   part: Part,
 ): Promise<CompletedPart> {
   const target = { Bucket: bucket.name, Key: key, UploadId: multipart.uploadId, PartNumber: number };
@@ -87,7 +89,7 @@ async function sendPart(
   const copied = await bucket.client.send(
     new UploadPartCopyCommand({
       ...target,
-      CopySource: `${bucket.name}/${source}`,
+      CopySource: `${from}/${source}`,
       CopySourceIfMatch: etag,
       CopySourceRange: `bytes=${start}-${end}`,
     }),

@@ -32,6 +32,26 @@ export async function* listObjects(
   }
 }
 
+/** What is directly below a prefix that is empty or ends with a slash: names up to the next slash are folders. */
+export async function* listNames(
+  client: S3Client,
+  Bucket: string,
+  prefix: string,
+): AsyncGenerator<{ name: string; isFolder: boolean }> {
+  for (let ContinuationToken: string | undefined; ;) {
+    const page = await client.send(
+      new ListObjectsV2Command({ Bucket, Prefix: prefix, Delimiter: "/", ContinuationToken }),
+    );
+    for (const { Prefix = "" } of page.CommonPrefixes ?? [])
+      if (Prefix.startsWith(prefix)) yield { name: Prefix.slice(prefix.length).replace(/\/$/, ""), isFolder: true };
+    // The object with the name of the prefix itself is how some tools make folders.
+    for (const { Key = "" } of page.Contents ?? [])
+      if (Key.startsWith(prefix) && Key !== prefix) yield { name: Key.slice(prefix.length), isFolder: false };
+    ContinuationToken = page.NextContinuationToken;
+    if (!page.IsTruncated || ContinuationToken === undefined) return;
+  }
+}
+
 /** See `S3Bucket.listMultiparts`. */
 export async function* listMultiparts(client: S3Client, Bucket: string, prefix: string): AsyncGenerator<OpenMultipart> {
   for (let [KeyMarker, UploadIdMarker]: (string | undefined)[] = []; ;) {

@@ -3,9 +3,9 @@ import type { CompletedPart, S3Client } from "@aws-sdk/client-s3";
 import { openClients } from "./s3-client.ts";
 import type { NetworkOptions, S3Clients } from "./s3-client.ts";
 import { isMissing } from "./s3-errors.ts";
-import { lastPartMs, listMultiparts, listObjects } from "./s3-bucket-lists.ts";
+import { lastPartMs, listMultiparts, listNames, listObjects } from "./s3-bucket-lists.ts";
 import type { OpenMultipart, S3Object } from "./s3-bucket-lists.ts";
-import { bytesOf, type ObjectRange, sizeOf, wholeOf } from "./s3-read.ts";
+import { bytesOf, headOf, type ObjectRange, smallOf, wholeOf } from "./s3-read.ts";
 import type { S3Location } from "./s3-url.ts";
 import { BucketWrites } from "./s3-bucket-writes.ts";
 import type { StartedMultipart } from "./s3-bucket-writes.ts";
@@ -39,12 +39,18 @@ export interface S3Bucket {
   /** A byte range of an object: see bytesOf. */
   get(range: ObjectRange): AsyncIterable<Buffer>;
   getWhole(key: string): Promise<Buffer>;
+  /** See smallOf. */
+  getSmall(key: string, maxBytes: number): Promise<{ content: Buffer; modifiedMs: number }>;
   /** In bytes; undefined when it is missing. */
   size(key: string): Promise<number | undefined>;
+  /** See headOf. */
+  head(key: string): Promise<{ size: number; etag: string } | undefined>;
   /** Does nothing when it is missing. */
   remove(key: string): Promise<void>;
   /** Ordered by key. */
   list(prefix: string): AsyncGenerator<S3Object>;
+  /** See listNames. */
+  listNames(prefix: string): AsyncGenerator<{ name: string; isFolder: boolean }>;
   /** Empty when the server cannot list them. */
   listMultiparts(prefix: string): AsyncGenerator<OpenMultipart>;
   /** When the last part arrived, in milliseconds since 1970. */
@@ -69,9 +75,12 @@ export function openBucket(location: S3Location, network: NetworkOptions = {}): 
     abortMultipart: (key, uploadId) => writes.abortMultipart(key, uploadId),
     get: (range) => bytesOf(source, range),
     getWhole: (key) => wholeOf(source, key),
-    size: (key) => sizeOf(source, key),
+    getSmall: (key, maxBytes) => smallOf(source, key, maxBytes),
+    size: async (key) => (await headOf(source, key))?.size,
+    head: (key) => headOf(source, key),
     remove: (key) => remove(clients, name, key),
     list: (prefix) => listObjects(client, name, prefix, patience.write),
+    listNames: (prefix) => listNames(client, name, prefix),
     listMultiparts: (prefix) => listMultiparts(client, name, prefix),
     lastPartMs: (multipart) => lastPartMs(client, name, multipart),
   };

@@ -91,18 +91,36 @@ async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
 
 /** The whole object, which is small. */
 export async function wholeOf(source: Source, key: string): Promise<Buffer> {
+  return (await smallOf(source, key, Number.MAX_SAFE_INTEGER)).content;
+}
+
+/**
+ * The whole object, and when it was written, in milliseconds since 1970. Fails with WrongSize when it has more bytes
+ * than that.
+ */
+export async function smallOf(
+  source: Source,
+  key: string,
+  maxBytes: number,
+): Promise<{ content: Buffer; modifiedMs: number }> {
   const { client, bucket, silenceTimeoutMs } = source;
   for (let breaks = 1; ; breaks += 1) {
-    const { Body, ContentLength } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+    const answer = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+    const { ContentLength, LastModified } = answer;
+    const body = answer.Body as unknown as AsyncIterable<Buffer> & { destroy(): void };
     const chunks: Buffer[] = [];
+    let bytes = 0;
     try {
-      for await (const chunk of withoutPauses(
-        Body as unknown as AsyncIterable<Buffer> & { destroy(): void },
-        silenceTimeoutMs,
-      ))
-        chunks.push(chunk);
+      if ((ContentLength ?? 0) > maxBytes) body.destroy();
+      else
+        for await (const chunk of withoutPauses(body, silenceTimeoutMs)) {
+          chunks.push(chunk);
+          if ((bytes += chunk.length) > maxBytes) break;
+        }
+      if (Math.max(bytes, ContentLength ?? 0) > maxBytes) throw new WrongSize(`has more than ${maxBytes} bytes`);
       const content = Buffer.concat(chunks);
-      if (content.length === (ContentLength ?? content.length)) return content;
+      if (content.length === (ContentLength ?? content.length))
+        return { content, modifiedMs: LastModified?.getTime() ?? 0 };
       throw Object.assign(new Error("the S3 server sent another number of bytes than it said"), { code: "ECONNRESET" });
     } catch (error) {
       if (!isPassing(error) || breaks === MAX_BREAKS) throw error;
@@ -110,10 +128,17 @@ export async function wholeOf(source: Source, key: string): Promise<Buffer> {
   }
 }
 
-/** The size of an object; undefined when it is missing. That the whole bucket is missing is an error. */
-export async function sizeOf({ client, bucket }: Source, key: string): Promise<number | undefined> {
+/** The size of an object and its ETag; undefined when it is missing. That the whole bucket is missing is an error. */
+export async function headOf(
+  { client, bucket }: Source,
+  key: string,
+): Promise<{ size: number; etag: string } | undefined> {
+  const ask = async (): ReturnType<typeof headOf> => {
+    const { ContentLength, ETag = "" } = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+    return ContentLength === undefined ? undefined : { size: ContentLength, etag: ETag };
+  };
   try {
-    return (await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }))).ContentLength;
+    return await ask();
   } catch (error) {
     if (!isMissing(error)) throw error;
   }
@@ -125,5 +150,5 @@ export async function sizeOf({ client, bucket }: Source, key: string): Promise<n
     if (isMissing(error)) return undefined;
     if (s3Error(error).name !== "InvalidRange") throw error;
   }
-  return (await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }))).ContentLength;
+  return await ask();
 }

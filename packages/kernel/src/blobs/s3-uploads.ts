@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { Code, invalidArgument, MoorageError, notFound } from "../errors.ts";
 import { storageFault } from "../lib/storage-fault.ts";
 import { newGeneration } from "./names.ts";
@@ -89,6 +89,45 @@ export class S3Uploads {
       await this.remove(id);
       throw error;
     }
+  }
+
+  /**
+   * Has the S3 server copy an object that it has in any bucket, by an upload of its own, and checks what came:
+   * INVALID_ARGUMENT on `digest` when it has another one. Throws errors of the SDK.
+   */
+  async copy(
+    { bucket: from, key, etag }: { bucket: string; key: string; etag: string },
+    { digest, size }: { digest: string; size: number },
+  ): Promise<StoredBlob> {
+    const id = randomBytes(16).toString("hex");
+    const blob = { digest, size, generation: newGeneration() };
+    const target = this.#keys.blob(digest, blob.generation);
+    await this.start(id);
+    try {
+      await assemble(this.#bucket, [{ key, etag, offset: 0, size }], target, {
+        from,
+        copyBytes: this.#sizes.copyBytes,
+        announce: async () => void (await this.#bucket.put(this.#keys.upload(id).into(blob), Buffer.alloc(0))),
+      });
+      await this.#requireDigest(target, blob);
+      return blob;
+    } catch (error) {
+      await this.#bucket.remove(target).catch(() => undefined);
+      throw error;
+    } finally {
+      await this.#remove(id).catch(() => undefined);
+    }
+  }
+
+  /** Reads an object again when it is wrong: its bytes may be spoiled on their way. */
+  async #requireDigest(key: string, { digest, size }: { digest: string; size: number }): Promise<void> {
+    const isRight = async (): Promise<boolean> => {
+      const hash = createHash(algorithmOf(digest));
+      for await (const chunk of this.#bucket.get({ key, start: 0, end: size - 1 })) hash.update(chunk);
+      return `${algorithmOf(digest)}:${hash.digest("hex")}` === digest;
+    };
+    if ((await isRight()) || (await isRight())) return;
+    throw invalidArgument({ field: "digest", description: "is not the digest of the content" });
   }
 
   finish(id: string, expectedDigest: string): Promise<StoredBlob> {

@@ -61,6 +61,15 @@ export function parseS3Url(text: string): S3Location {
   };
 }
 
+/** The URL of a location, in one form: `parseS3Url` takes it. */
+export function s3UrlOf({ bucket, prefix, endpoint, region, pathStyle }: S3Location): string {
+  const url = new URL(`s3://${bucket}/${prefix.replace(/\/$/, "")}`);
+  if (endpoint !== undefined) url.searchParams.set("endpoint", endpoint);
+  if (region !== undefined) url.searchParams.set("region", region);
+  url.searchParams.set("style", pathStyle ? "path" : "virtual");
+  return url.href;
+}
+
 function endpointOf(text: string): string | undefined {
   if (text === "") return undefined;
   const url = URL.parse(text);

@@ -2,18 +2,21 @@ import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { createLru } from "../lib/lru.ts";
 import { storageFault } from "../lib/storage-fault.ts";
-import type { BlobStore, ByteRange, ByteSink, StoredBlob } from "./blob-store.ts";
+import { Code, MoorageError } from "../errors.ts";
+import type { BlobStore, ByteRange, ByteSink, ContentObject, StoredBlob } from "./blob-store.ts";
+import { unusable } from "./content-file.ts";
+import { copyObjectInto, statOf } from "./content-object.ts";
 import { openBucket } from "./s3-bucket.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import type { NetworkOptions } from "./s3-client.ts";
-import { eachWithS3Errors, s3Error, SourceFailed, withS3Errors } from "./s3-errors.ts";
+import { eachWithS3Errors, isConflict, s3Error, SourceFailed, withS3Errors } from "./s3-errors.ts";
 import { newGeneration, requireBlobName } from "./names.ts";
 import { S3Keys } from "./s3-keys.ts";
 import { listBlobs, listUploads } from "./s3-lists.ts";
 import { S3Uploads } from "./s3-uploads.ts";
 import { BlobsUrlError, parseS3Url } from "./s3-url.ts";
 import { sendChunks } from "./transfer.ts";
-import { requireDigest, verified } from "./verify.ts";
+import { requireDigest, type UnverifiedStore, verified } from "./verify.ts";
 import { startOf } from "./whole.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
@@ -59,7 +62,7 @@ export async function openS3Blobs(
     await ofBlob(digest, generation, (key) => bucket.put(key, content));
     return stored(Promise.resolve({ digest, size: content.length, generation }));
   };
-  return verified({
+  const store: UnverifiedStore = {
     startUpload: (id) => uploads.start(id),
     uploadSize: (id) => uploads.size(id),
     async append(id, offset, source, options) {
@@ -77,6 +80,12 @@ export async function openS3Blobs(
         return await put(content, digest);
       }
       return await stored(uploads.store(rest, digest, options));
+    },
+    async adoptObject(object, blob) {
+      const isOfServer = object.endpoint === location.endpoint;
+      const copied = isOfServer ? await copyWithin(uploads, object, blob) : undefined;
+      if (copied === undefined) return await copyObjectInto(store, object, blob);
+      return { ...(await stored(Promise.resolve(copied))), how: "copy" };
     },
     contentSize: (digest, generation, { fresh = false } = {}) =>
       ofBlob(digest, generation, async (key) => {
@@ -101,7 +110,24 @@ export async function openS3Blobs(
     redirectUrl: (digest, generation, ttlMs) => ofBlob(digest, generation, (key) => presignedUrl(bucket, key, ttlMs)),
     listUploads: () => eachWithS3Errors(() => listUploads(bucket, keys)),
     listBlobs: () => eachWithS3Errors(() => listBlobs(bucket, keys)),
-  });
+  };
+  return verified(store);
+}
+
+/** A copy that the S3 server makes by itself; undefined where it does not, for example by other rights. */
+async function copyWithin(
+  uploads: S3Uploads,
+  object: ContentObject,
+  blob: { digest: string; size: number },
+): Promise<StoredBlob | undefined> {
+  const { etag } = await statOf(object, blob);
+  try {
+    return await uploads.copy({ bucket: object.bucket, key: object.key, etag }, blob);
+  } catch (error) {
+    if (isConflict(error)) throw unusable("changed while it was read");
+    if (error instanceof MoorageError && error.code === Code.InvalidArgument) throw error;
+    return undefined;
+  }
 }
 
 /** The sizes of objects that were there a moment ago, by their keys. */

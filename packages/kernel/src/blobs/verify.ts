@@ -1,11 +1,17 @@
 import { createHash, type Hash, hash as hashOf } from "node:crypto";
 import { Code, invalidArgument, MoorageError } from "../errors.ts";
-import type { BlobStore, StoredBlob } from "./blob-store.ts";
+import type { AdoptedBlob, BlobStore, ContentObject, StoredBlob } from "./blob-store.ts";
 import { copyFileInto } from "./content-file.ts";
+import { copyObjectInto } from "./content-object.ts";
 import { algorithmOf } from "./hash-state.ts";
 
-/** A store whose reads are not verified. One that does not adopt files stores copies of them. */
-export type UnverifiedStore = Omit<BlobStore, "readAll" | "adopt"> & Partial<Pick<BlobStore, "adopt">>;
+type Adopt<Place> = (place: Place, blob: { digest: string; size: number }) => Promise<AdoptedBlob>;
+
+/** A store whose reads are not verified. One that does not adopt files or objects stores copies of them. */
+export type UnverifiedStore = Omit<BlobStore, "readAll" | "adopt"> & {
+  adoptFile?: Adopt<string>;
+  adoptObject?: Adopt<ContentObject>;
+};
 
 /** Content is not what its digest says. */
 export function damaged(digest: string, how: string, cause?: unknown): MoorageError {
@@ -21,10 +27,12 @@ export function requireDigest(content: Buffer | Hash, digest: string): void {
 }
 
 /** Verifies the digest of everything that is read whole. */
-export function verified(store: UnverifiedStore): BlobStore {
+export function verified({ adoptFile, adoptObject, ...store }: UnverifiedStore): BlobStore {
+  const ofFile = adoptFile ?? ((file, blob) => copyFileInto(store, file, blob));
+  const ofObject = adoptObject ?? ((object, blob) => copyObjectInto(store, object, blob));
   return {
     ...store,
-    adopt: store.adopt ?? ((file, blob) => copyFileInto(store, file, blob)),
+    adopt: (place, blob) => (typeof place === "string" ? ofFile(place, blob) : ofObject(place, blob)),
     async readWhole(digest, generation) {
       const content = await store.readWhole(digest, generation);
       if (isRight(content, digest)) return content;

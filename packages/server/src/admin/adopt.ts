@@ -1,4 +1,4 @@
-import type { AdoptedBlob, BlobStore, StoredBlob } from "@moorage/kernel/blobs";
+import type { AdoptedBlob, BlobStore, ContentPlace, StoredBlob } from "@moorage/kernel/blobs";
 import type { Config } from "@moorage/kernel/config";
 import { systemCallNow } from "@moorage/kernel/core/system-call";
 import type { Transactor } from "@moorage/kernel/core/transactor";
@@ -9,15 +9,15 @@ import { type AdoptableBlob, adoptBlobs, copyOf, isIntact, settleCopy } from "@m
 import { openBlobsOf } from "../installation/stores.ts";
 import { withWriter } from "./open-writer.ts";
 
-/** A file with the content of a digest, and how many bytes that has. */
-export interface ContentFile {
+/** Where the content of a digest is, and how many bytes it has. */
+export interface PlacedContent {
   digest: string;
   size: number;
-  file: string;
+  place: ContentPlace;
 }
 
 /**
- * What became of a file: it shares its inode or its blocks with the store, was copied, or was not needed since the
+ * What became of the content: it shares its inode or its blocks with the store, was copied, or was not needed since the
  * content is `here`; with a `fault` it is not the content that it should be.
  */
 export interface AdoptedFile {
@@ -28,14 +28,14 @@ export interface AdoptedFile {
   fault: string;
 }
 
-/** Brings files of this machine into an installation. */
+/** Brings content of this machine and of buckets into an installation. */
 export interface Adopter {
   /**
-   * Makes the files content of the repo, unless they are by now. Each is linked where that can be, and copied
-   * otherwise; a file with a fault ends no other. Throws a MoorageError: NOT_FOUND without such a repo,
+   * Makes it content of the repo, unless it is by now. Files are linked where that can be, and all else is copied; a
+   * fault ends nothing else. Throws a MoorageError: NOT_FOUND without such a repo,
    * FAILED_PRECONDITION when a quota refuses it.
    */
-  hold(repo: string, files: readonly ContentFile[]): Promise<AdoptedFile[]>;
+  hold(repo: string, files: readonly PlacedContent[]): Promise<AdoptedFile[]>;
 }
 
 // What is linked in one commit: more would hold others up, fewer wait for the disk more often.
@@ -69,7 +69,7 @@ interface Deps {
   blobs: BlobStore;
 }
 
-async function holdBatch(deps: Deps, repo: string, files: readonly ContentFile[]): Promise<AdoptedFile[]> {
+async function holdBatch(deps: Deps, repo: string, files: readonly PlacedContent[]): Promise<AdoptedFile[]> {
   const done: AdoptedFile[] = [];
   let left = files;
   for (let round = 1; left.length > 0; round += 1) {
@@ -118,13 +118,13 @@ async function discard({ blobs }: Deps, stored: readonly StoredBlob[]): Promise<
 
 async function adoptOne(
   { transactor, blobs }: Deps,
-  { digest, size, file }: ContentFile,
+  { digest, size, place }: PlacedContent,
 ): Promise<{ adopted: AdoptedFile; blob?: StoredBlob }> {
   const copy = await transactor.read(systemCallNow(clock), (call) => copyOf(call, digest));
   if (copy?.size === size && (await isIntact({ blobs }, digest, copy, { fresh: true })))
     return { adopted: { digest, size, how: "here", fault: "" } };
   try {
-    const { how, ...blob } = await blobs.adopt(file, { digest, size });
+    const { how, ...blob } = await blobs.adopt(place, { digest, size });
     return { adopted: { digest, size, how, fault: "" }, blob };
   } catch (error) {
     if (!(error instanceof MoorageError) || !FAULTS.includes(error.code)) throw error;

@@ -1,4 +1,4 @@
-export { type Adopter, type AdoptedFile, type ContentFile, withAdopter } from "./adopt.ts";
+export { type Adopter, type AdoptedFile, type PlacedContent, withAdopter } from "./adopt.ts";
 export { backupInstallation } from "./backup/backup.ts";
 export type { BackupManifest } from "./backup/manifest.ts";
 export { collectInstallation, type GcOptions } from "./collect.ts";

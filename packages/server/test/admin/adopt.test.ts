@@ -27,12 +27,12 @@ test("files become content of a repo while the server runs; what is no such cont
   const fileOf = (content: string, digest = digestOf(content)) => {
     const file = join(folder, digest.slice(7));
     writeFileSync(file, content);
-    return { file, digest, size: content.length };
+    return { place: file, digest, size: content.length };
   };
   const content = randomBytes(100_000).toString("hex");
   const good = fileOf(content);
   const lying = fileOf("lying", digestOf("other"));
-  const gone = { ...good, file: join(folder, "gone"), digest: digestOf("gone") };
+  const gone = { ...good, place: join(folder, "gone"), digest: digestOf("gone") };
   await withAdopter(loadConfig({ MOORAGE_DATA_DIR: dataDir, ...env }), async (adopter) => {
     const done = await adopter.hold(repo, [good, lying, gone]);
     assert.deepEqual(
@@ -50,7 +50,7 @@ test("files become content of a repo while the server runs; what is no such cont
     const isUnknown = (error: unknown): boolean => error instanceof MoorageError && error.code === Code.NotFound;
     await assert.rejects(adopter.hold(newUid(organization), [good]), isUnknown);
   });
-  assert.equal(statSync(good.file).nlink, 2);
+  assert.equal(statSync(good.place).nlink, 2);
   const answer = await server.ask("GET", `/v2/acme/app/blobs/${good.digest}`, { token: server.registry });
   assert.deepEqual([answer.status, answer.text], [200, content]);
   const { auditEntries } = await server.api<{ auditEntries: { resource: string; details: object }[] }>(
