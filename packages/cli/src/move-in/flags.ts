@@ -121,6 +121,14 @@ function checkBlobsFrom(kind: SourceKind, { blobsFrom, apply }: MoveInFlags): vo
   if (blobsFrom === undefined) return;
   if (apply === undefined) throw new UsageFailure("--blobs-from: goes with --apply; a plan only reads");
   if (kind === "distribution") throw new UsageFailure("--blobs-from: the folder is named already");
+  isBucket(blobsFrom);
+}
+
+/** Whether a place is one of a bucket, by its URL. Throws a UsageFailure for URLs of others, which are not read. */
+export function isBucket(place: string): boolean {
+  const [, scheme] = /^([a-z0-9+.-]+):\/\//i.exec(place) ?? [];
+  if (scheme === undefined || scheme.toLowerCase() === "s3") return scheme !== undefined;
+  throw new UsageFailure(`${place}: only folders of this machine and buckets of S3 are read; it comes as oci`);
 }
 
 /** The user name of a flag and the password in a file. Throws a UsageFailure. */
