@@ -111,6 +111,8 @@ export async function openSigstore({ logs: logCount = 1, authorities: authorityC
   ): Promise<{ key: KeyObject; certificate: Buffer }> {
     const own = pair();
     const all = [
+      // As Fulcio does, in both forms: cosign reads the older one of signatures below tags.
+      { oid: "1.3.6.1.4.1.57264.1.1", value: issuer, legacy: true },
       { oid: "1.3.6.1.4.1.57264.1.8", value: issuer },
       ...Object.entries(extensions).map(([n, value]) => ({ oid: `1.3.6.1.4.1.57264.1.${n}`, value })),
     ];

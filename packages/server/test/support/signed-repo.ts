@@ -45,16 +45,16 @@ export interface SignedRepo extends Place {
   pullAs(identity: string, reference: string, method?: string): Promise<Answer>;
 }
 
-/** `parent`: the group that it is made in, with the path of that. */
+/** `parent`: the group that its own one is made in, with the path of that. `name`: that of its own one. */
 export async function openSignedRepo(
   platform: Platform,
   parent = platform.organization,
   path = platform.bootstrap.organization.name,
+  name = `g${layers + 1}`,
 ): Promise<SignedRepo> {
   const { owner, url } = platform;
   const audience = new URL(url).host;
   layers += 1;
-  const name = `g${layers}`;
   const { uid: group } = await platform.group(parent, { name });
   const { uid: repo } = await platform.repo(group, { name: "app" });
   const viewer = await platform.identity(group, "viewer");
