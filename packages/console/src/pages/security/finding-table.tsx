@@ -10,6 +10,7 @@ import { Row } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { LayerMark } from "./layer-mark.tsx";
 import { SeverityBadge } from "./severity.tsx";
+import { StateBadge } from "./state-badge.tsx";
 import { decisionWords } from "./words.ts";
 
 /** From this probability on the bar of EPSS is red. */
@@ -100,11 +101,6 @@ function Layer({ finding: { locations }, layers }: { finding: Finding; layers: r
   const at = layers.indexOf(first?.layer ?? "");
   if (at < 0) return <code title={title}>{shortDigest(first?.layer ?? "")}</code>;
   return <LayerMark at={at} of={layers.length} title={title} />;
-}
-
-function StateBadge({ state }: { state: string }) {
-  const isClosed = state === "FINDING_STATE_CLOSED";
-  return <Badge look={isClosed ? "success" : "plain"}>{isClosed ? "Closed" : "Open"}</Badge>;
 }
 
 /** What sets a finding apart from others of a list. */

@@ -34,5 +34,5 @@ test("the changes that end exploited and severe findings come first, whatever en
 test("what has no fix is no change, and findings of unknown severity are counted", () => {
   assert.deepEqual(bestChanges([finding("glibc", "", "CRITICAL")], 3), []);
   const [only] = bestChanges([finding("left-pad", "1.3.0", "UNKNOWN")], 3);
-  assert.equal(only && endWords(only), "Ends 1 of other severity");
+  assert.equal(only && endWords(only), "Ends 1 of other or unknown severity");
 });

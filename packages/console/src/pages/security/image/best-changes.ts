@@ -40,7 +40,7 @@ export function bestChanges(findings: readonly Fixable[], max: number): BestChan
 /** `1 critical, 2 high`, and `exploited` where one of them is. */
 export function endWords({ counts, exploited }: BestChange): string {
   const words = SEVERITY_PLACES.filter(([place]) => counts[place] > 0).map(([place]) => `${counts[place]} ${place}`);
-  if (counts.other > 0) words.push(`${counts.other} of other severity`);
+  if (counts.other > 0) words.push(`${counts.other} of other or unknown severity`);
   return `Ends ${words.join(", ")}${exploited > 0 ? ", exploited" : ""}`;
 }
 
