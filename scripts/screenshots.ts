@@ -3,6 +3,7 @@
 // Whoever runs it looks at them: nothing overlaps, nothing is cut. `--documents` takes those of the documents alone.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { looksAt } from "../packages/console/test/support/pictures/pages.ts";
 import { openShowcase, takePictures } from "../packages/console/test/support/pictures/take.ts";
 
 const WIDTHS = [1440, 1024, 390];
@@ -27,7 +28,7 @@ const chosen = pages.filter(
 try {
   for (const each of [folder, documents]) mkdirSync(each, { recursive: true });
   const widths = isForDocuments ? WIDTHS.slice(0, 1) : WIDTHS;
-  await takePictures({ ...opened, pages: chosen }, widths, ({ page, name, screen }) => {
+  await takePictures({ ...opened, pages: chosen }, looksAt(widths), ({ page, name, screen }) => {
     writeFileSync(join(folder, `${name}.png`), screen);
     if (page.document !== undefined && name.endsWith(DOCUMENT_LOOK))
       writeFileSync(join(documents, `${page.document}.png`), screen);

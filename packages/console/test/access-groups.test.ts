@@ -25,7 +25,7 @@ test("a person makes a group, an identity in it, a role, and binds it", async (t
   await page.getByRole("link", { name: "team" }).click();
   await page.getByRole("heading", { name: "acme/team", level: 1 }).waitFor();
 
-  await page.getByRole("main").getByRole("link", { name: "Identities" }).click();
+  await page.getByRole("main").getByRole("link", { name: "Directory" }).click();
   await page.getByRole("button", { name: "New identity" }).click();
   await dialog.getByLabel("Name").fill("builder");
   await dialog.getByLabel("Issuer", { exact: true }).fill("https://ci.example");

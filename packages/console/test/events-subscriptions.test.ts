@@ -116,3 +116,30 @@ test("a viewer sees subscriptions, and why they cannot be changed", async (t) =>
   assert.equal(state, "SUBSCRIPTION_STATE_ACTIVE");
   assert.deepEqual(complaints, []);
 });
+
+test("kinds of events say how many there were lately in the group", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const { uid: group } = await platform.group(platform.organization);
+  const quiet = await platform.group(platform.organization);
+  for (let left = 2; left > 0; left--) await platform.identity(group, "viewer");
+  const recent = async (): Promise<string[]> => {
+    const path = `/events/v2/events?group=${group}&cursor=recent&page_size=200`;
+    return (await platform.ok<{ events: { type: string }[] }>("GET", path)).events.map(({ type }) => type);
+  };
+  await eventually(async () => (await recent()).filter((type) => type.includes("rolebindings")).length === 2);
+  const total = (await recent()).length;
+  const page = await signedIn();
+  await page.goto(`/events/subscriptions?group=${group}`);
+  await page.getByRole("button", { name: "New webhook" }).click();
+  const events = page.getByRole("group", { name: "Events" });
+  await events.getByText(`none chosen: all are sent: ${total} of the last ${total} events`).waitFor();
+  await events.getByText("2 lately", { exact: true }).waitFor();
+  await events.getByRole("checkbox", { name: "Roles of people or machines changed" }).check();
+  await events.getByText(`1 chosen: 2 of the last ${total} events`).waitFor();
+  await events.getByText("several for one push of an image; 0 lately").waitFor();
+  await page.getByRole("dialog").getByLabel("Group").selectOption(quiet.uid);
+  await events.getByText(/^Events 1 chosen: (?:0 of the last|no event)/).waitFor();
+  assert.deepEqual(complaints, []);
+});

@@ -14,7 +14,12 @@ before(async () => {
   const { platform } = opened;
   for (const version of ["1.0.0", "1.1.0"])
     await publishNpm(platform, "acme", "@acme/forms", version, { manifest: { description: HOSTILE, license: "MIT" } });
-  const wheel = { name: "acme-ledger", version: "2.4.0" };
+  const wheel = {
+    name: "acme-ledger",
+    version: "2.4.0",
+    lines: ["Description-Content-Type: text/markdown"],
+    readme: `# Ledger\n\n${HOSTILE}\n`,
+  };
   await uploadPypi(platform, "acme", { ...wheel, ...wheelOf(wheel) });
 });
 after(() => opened?.close());
@@ -86,7 +91,8 @@ test("where no feed covers a registry, it is not known what is wrong with a pack
   await page.getByRole("table", { name: "Files of 2.4.0" }).getByText("acme_ledger-2.4.0-py3-none-any.whl").waitFor();
   await page.getByText("In no image that was read.").waitFor();
   await page.getByRole("link", { name: "Readme" }).click();
-  await page.getByRole("heading", { name: "Not known" }).waitFor();
+  await page.getByRole("heading", { name: "Ledger", exact: true }).waitFor();
+  assert.equal(await page.locator("img[src='x']").count(), 0);
   await page.getByRole("link", { name: "Findings no data" }).click();
   await page.getByRole("heading", { name: "Not known: no data" }).waitFor();
   await page.getByText("moorage feeds add osv-pypi").waitFor();

@@ -110,3 +110,45 @@ test("a replication that follows deletions asks before it deletes many, and a vi
   await eventually(async () => (await stop.getAttribute("aria-disabled")) === "true");
   assert.deepEqual(complaints, []);
 });
+
+test("a replication to another Moorage pushes as an identity there, and the form says what that must accept", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const { uid: group } = await platform.group(platform.organization);
+  const page = await signedIn();
+  const dialog = page.getByRole("dialog");
+  await page.goto(`/images/replications?group=${group}`);
+  await page.getByRole("button", { name: "New replication" }).click();
+  await dialog.getByLabel("Name", { exact: true }).fill("there");
+  await dialog.getByText("Identity of a Moorage").click();
+  await dialog.getByLabel("Destination", { exact: true }).fill("registry.example.com/copy");
+  await dialog.getByText(`replication:${group}`).waitFor();
+  await dialog.getByText("https://registry.example.com", { exact: true }).waitFor();
+  assert.equal(await dialog.getByLabel("Password there").count(), 0);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText("Name the identity there").waitFor();
+  await dialog.getByLabel("Identity there").fill("not a uid");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText("must be the uid of an identity").waitFor();
+  await dialog.getByLabel("Identity there").fill(platform.owner);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("link", { name: "there", exact: true }).click();
+  await page.getByText(platform.owner, { exact: true }).waitFor();
+
+  // With a user name again it has no identity.
+  await page.getByRole("button", { name: "Actions for there" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await dialog.getByText("User name and password").click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText("User name there", { exact: true }).waitFor();
+  const { replications } = await platform.ok<{ replications: { destinationIdentity: string }[] }>(
+    "GET",
+    "/registry/v2/replications?name=there",
+  );
+  assert.deepEqual(
+    replications.map(({ destinationIdentity }) => destinationIdentity),
+    [""],
+  );
+  assert.deepEqual(complaints, []);
+});

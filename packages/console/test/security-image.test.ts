@@ -171,6 +171,14 @@ test("a person looks at an image: platforms, layers, configuration, packages, fi
   await worst.waitFor();
   const second = page.getByRole("row", { name: /CVE-2026-2/ });
   await second.waitFor();
+  const first = page.getByRole("list", { name: "Fix first" }).getByRole("listitem");
+  await first.filter({ hasText: "Update left-pad to 1.5.0" }).getByText("Ends 1 critical, exploited").waitFor();
+  assert.equal(await first.count(), 2);
+  await worst.getByRole("img", { name: "1 of 1" }).waitFor();
+  await page.getByRole("combobox", { name: "State" }).selectOption({ label: "Closed" });
+  await page.getByText("No findings").waitFor();
+  assert.equal(await first.count(), 0);
+  await page.getByRole("button", { name: "Take off the filter State" }).click();
   await page.getByRole("combobox", { name: "Severity" }).selectOption("CRITICAL");
   await second.waitFor({ state: "detached" });
   await worst.waitFor();

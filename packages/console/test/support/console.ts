@@ -17,6 +17,8 @@ const FLAGS = [
 ];
 const TIMEOUT_MS = 30_000;
 const BUILD_TIMEOUT_MS = 300_000;
+/** So many resources of a page are noted. */
+const MAX_RESOURCES = 5_000;
 
 /** A server with the console, and a browser. */
 export interface Console {
@@ -63,6 +65,8 @@ function buildConsole(): void {
 export async function newPage(browser: Browser, baseURL: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ baseURL, ...options });
   context.setDefaultTimeout(TIMEOUT_MS);
+  // A browser notes 250 resources of a page; the console has more files than that.
+  await context.addInitScript(`performance.setResourceTimingBufferSize(${MAX_RESOURCES})`);
   return await context.newPage();
 }
 

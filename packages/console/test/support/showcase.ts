@@ -9,6 +9,7 @@ import type { Platform } from "../../../server/test/support/platform.ts";
 import { fillLimits, fillSignatures } from "./showcase-limits.ts";
 import { fillReplications, fillTrustRoots } from "./showcase-outside.ts";
 import { fillPackages } from "./showcase-packages.ts";
+import { fillPulls } from "./showcase-pulls.ts";
 
 const LAYER = "application/vnd.oci.image.layer.v1.tar";
 const BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json";
@@ -83,6 +84,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
     configOf("amd64", "3.1.0"),
   );
   await settled(platform, repo, digest);
+  await fillPulls(platform, "CVE-2026-31337");
   const subscription = await platform.ok("POST", `/events/v2/subscriptions/${organization}`, {
     sink: "http://127.0.0.1:9/deployments",
     typePrefixes: ["dev.moorage.api."],

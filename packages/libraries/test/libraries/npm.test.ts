@@ -256,7 +256,7 @@ test("the readme of a package is that of its latest version, and says when it is
   const query = "ecosystems=ECOSYSTEM_JAVASCRIPT&query=readme";
   const { artifacts } = await platform.ok<{ artifacts: { uid: string }[] }>("GET", `/libraries/v2/artifacts?${query}`);
   const uid = artifacts[0]?.uid ?? "";
-  assert.deepEqual(await readme(uid), { text: "# One", cutOff: false });
+  assert.deepEqual(await readme(uid), { text: "# One", cutOff: false, contentType: "text/markdown" });
   await publish("2.0.0", {}, { readme: `${"x".repeat(65_535)}\u{1f600}` });
   const { text, cutOff } = (await readme(uid)) as { text: string; cutOff: boolean };
   assert.deepEqual([text.length, text.at(-1), cutOff], [65_536, "\ufffd", true]);

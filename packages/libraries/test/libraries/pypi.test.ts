@@ -222,3 +222,45 @@ test("who may not publish is answered 403 with the reason, who may not read as w
   assert.equal((await platform.call("GET", `${SIMPLE}/my-project/`, { token: stranger })).status, 403);
   assert.equal((await platform.call("GET", `${SIMPLE}/my-project/`)).status, 401);
 });
+
+test("the readme of a project is that of its latest version, in the form that its publisher states", async () => {
+  const wheel = { name: "acme-readme", version: "1.0" };
+  const markdown = ["Description-Content-Type: text/markdown; charset=UTF-8; variant=GFM"];
+  await put({ ...wheel, lines: markdown, readme: "# One\n\nmore\n" });
+  const [artifact] = await rows(
+    platform.ok("GET", "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_PYTHON&query=acme-readme"),
+    "artifacts",
+  );
+  const readme = async (): Promise<unknown> =>
+    await platform.ok("GET", `/libraries/v2/artifacts/${artifact?.uid}/readme`);
+  const one = { text: "# One\n\nmore", cutOff: false, contentType: "text/markdown" };
+  assert.deepEqual(await readme(), one);
+  // A source distribution says it in the form. One that says nothing takes nothing away, and an older version neither.
+  const sources = { description: "", description_content_type: "text/x-rst" };
+  assert.equal((await upload(wheel, sdistOf(wheel), { fields: sources })).status, 200);
+  await put({ ...wheel, version: "0.9", lines: markdown, readme: "# Nine" });
+  assert.deepEqual(await readme(), one);
+  const next = { ...wheel, version: "2.0" };
+  const said = { description: `Two\n===\n${"x".repeat(70_000)}`, description_content_type: "text/x-rst" };
+  assert.equal((await upload(next, sdistOf(next), { fields: said })).status, 200);
+  const { text, ...rest } = (await readme()) as { text: string };
+  assert.deepEqual(
+    [text.length, text.slice(0, 7), rest],
+    [65_536, "Two\n===", { cutOff: true, contentType: "text/x-rst" }],
+  );
+  // A version without one has none.
+  const last = { ...wheel, version: "3.0" };
+  await put(last);
+  assert.deepEqual(await readme(), { text: "", cutOff: false, contentType: "" });
+});
+
+test("a project whose metadata have the readme in their header has none that is known", async () => {
+  const wheel = { name: "acme-old", version: "1.0" };
+  await put({ ...wheel, lines: ["Description: # Old", "        more"] });
+  const [artifact] = await rows(
+    platform.ok("GET", "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_PYTHON&query=acme-old"),
+    "artifacts",
+  );
+  const answer = await platform.ok<object>("GET", `/libraries/v2/artifacts/${artifact?.uid}/readme`);
+  assert.equal("text" in answer, false);
+});

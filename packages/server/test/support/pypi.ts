@@ -12,11 +12,13 @@ export interface Wheel {
   requiresPython?: string;
   /** Lines of the metadata beside these. */
   lines?: readonly string[];
+  /** What stands behind the header of the metadata. */
+  readme?: string;
   /** The source of its only module. */
   code?: string;
 }
 
-function metadataOf({ name, version, summary = `${name} says hello`, requiresPython, lines = [] }: Wheel): string {
+function metadataOf({ name, version, summary = `${name} says hello`, requiresPython, lines = [], readme = "" }: Wheel): string {
   return [
     "Metadata-Version: 2.1",
     `Name: ${name}`,
@@ -25,7 +27,7 @@ function metadataOf({ name, version, summary = `${name} says hello`, requiresPyt
     ...(requiresPython === undefined ? [] : [`Requires-Python: ${requiresPython}`]),
     ...lines,
     "",
-    "",
+    readme,
   ].join("\n");
 }
 

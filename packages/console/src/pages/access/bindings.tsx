@@ -44,8 +44,18 @@ export const BINDINGS: ResourceSpec<RoleBinding> = {
           {role?.name}
         </Link>
       ),
+      below: ({ uid, role, group }) => (
+        <>
+          {role?.name} on <Place uid={parentOf(uid)} name={group?.name} />
+        </>
+      ),
     },
-    { id: "group", header: "On group", cell: ({ uid, group }) => <Place uid={parentOf(uid)} name={group?.name} /> },
+    {
+      id: "group",
+      header: "On group",
+      cell: ({ uid, group }) => <Place uid={parentOf(uid)} name={group?.name} />,
+      isMinor: true,
+    },
     {
       id: "made",
       header: "Since",

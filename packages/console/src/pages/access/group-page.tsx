@@ -1,28 +1,47 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { getGroup } from "../../api/gen/iam.ts";
+import { getGroup, type Group } from "../../api/gen/iam.ts";
 import { query } from "../../api/queries.ts";
+import type { Column } from "../../ui/column.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Card, Facts, Page, Section } from "../../ui/page.tsx";
+import { ShortTable } from "../../ui/short-table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { GroupActions } from "./group-actions.tsx";
 import { groupsQuery, usePaths } from "./parts/data.ts";
+import styles from "./parts/parts.module.css";
 import { parentOf } from "./parts/tree.ts";
 
 const route = getRouteApi("/shell/access/group");
 
 const HERE = [
-  ["/access/bindings", "Role bindings"],
-  ["/access/identities", "Identities"],
-  ["/access/roles", "Roles"],
-  ["/access/invites", "Invites"],
-  ["/access/pull-tokens", "Pull tokens"],
-  ["/access/providers", "Identity providers"],
-  ["/access/associations", "Account associations"],
-  ["/access/terms", "Terms"],
-  ["/operations/quotas", "Quotas"],
-  ["/operations/usage", "Usage"],
+  ["/images", "Images", "What is pushed to it and below"],
+  ["/access/bindings", "Members", "Who holds which role"],
+  ["/access/identities", "Directory", "People and machines it manages"],
+  ["/access/invites", "Invites", "Links by which people join"],
+  ["/access/roles", "Roles", "What its own roles permit"],
+  ["/access/providers", "Identity providers", "Where its people sign in"],
+  ["/access/terms", "Terms", "What they accept first"],
+  ["/access/machines", "Machines", "CI systems and push tokens"],
+  ["/access/pull-tokens", "Pull tokens", "For clusters that only pull"],
+  ["/access/associations", "Cloud accounts", "Accounts of clouds it trusts"],
+  ["/operations/quotas", "Quotas", "How much it may hold"],
+  ["/operations/usage", "Usage", "What it takes up and transfers"],
 ] as const;
+
+const COLUMNS: readonly Column<Group>[] = [
+  {
+    id: "name",
+    header: "Group",
+    cell: ({ uid, name }) => (
+      <Link to="/access/group" search={{ uid }}>
+        {name}
+      </Link>
+    ),
+  },
+  { id: "description", header: "Description", cell: ({ description }) => description, isMinor: true },
+  { id: "made", header: "Created", align: "end", cell: ({ createTime }) => <Time value={createTime} /> },
+];
 
 /** `/access/group`: one group, what is below it, and where what belongs to it is managed. */
 export function GroupPage() {
@@ -35,30 +54,22 @@ export function GroupPage() {
   return (
     <Page
       title={path}
+      lede={group.description || undefined}
       actions={<GroupActions group={group} path={path} onDeleted={() => void navigate({ to: "/access/groups" })} />}
     >
-      <Card>
-        <Facts
-          facts={[
-            ["Description", group.description],
-            ["uid", <code key="uid">{group.uid}</code>],
-            ["Created", <Time key="made" value={group.createTime} />],
-            ["Changed", <Time key="changed" value={group.updateTime} />],
-          ]}
-        />
-      </Card>
-      <Section title="In this group and below">
-        <ul>
-          {HERE.map(([to, label]) => (
+      <nav aria-label="In this group and below">
+        <ul className={styles.tiles}>
+          {HERE.map(([to, label, about]) => (
             <li key={to}>
               <Link to={to} search={{ group: uid }}>
                 {label}
               </Link>
+              <small>{about}</small>
             </li>
           ))}
         </ul>
-      </Section>
-      <Section title="Groups below">
+      </nav>
+      <Section title="Groups below" count={below.length}>
         {below.length === 0 ? (
           <Empty
             title="No groups below this one"
@@ -67,18 +78,18 @@ export function GroupPage() {
             Make one for a team whose images only that team pushes: “New group below”, above, or by the API.
           </Empty>
         ) : (
-          <ul>
-            {below.map((each) => (
-              <li key={each.uid}>
-                <Link to="/access/group" search={{ uid: each.uid }}>
-                  {each.name}
-                </Link>{" "}
-                {each.description}
-              </li>
-            ))}
-          </ul>
+          <ShortTable label="Groups below" rows={below} columns={COLUMNS} idOf={(each) => each.uid} />
         )}
       </Section>
+      <Card>
+        <Facts
+          facts={[
+            ["uid", <code key="uid">{group.uid}</code>],
+            ["Created", <Time key="made" value={group.createTime} />],
+            ["Updated", <Time key="changed" value={group.updateTime} />],
+          ]}
+        />
+      </Card>
     </Page>
   );
 }

@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { call } from "../../api/call.ts";
-import { createSubscription, listEvents, listSubscriptions, type Subscription } from "../../api/gen/events.ts";
+import { createSubscription, listSubscriptions, type Subscription } from "../../api/gen/events.ts";
 import type { Group } from "../../api/gen/iam.ts";
-import { collection, query } from "../../api/queries.ts";
+import { collection } from "../../api/queries.ts";
 import { fieldErrors, otherError } from "../../lib/field-errors.ts";
 import { GroupField } from "../../ui/group-field.tsx";
 import { linesOf } from "../../lib/lines.ts";
@@ -15,6 +15,7 @@ import { CheckField, TextArea, TextField } from "../../ui/field.tsx";
 import { Stack } from "../../ui/page.tsx";
 import { EventChoice } from "./event-choice.tsx";
 import { prefixOf } from "./event-ticks.ts";
+import { recentEventsQuery } from "./recent-events.ts";
 
 export interface NewSubscriptionProps {
   groups: readonly Group[];
@@ -34,12 +35,8 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
   const [group, setGroup] = useState(first);
   const rights = useRights(group);
   const [ticked, setTicked] = useState<readonly string[]>([]);
-  const { data: recent } = useQuery({
-    ...query(listEvents, { group, cursor: "recent", pageSize: 1 }),
-    enabled: group !== "",
-    retry: false,
-  });
-  const prefix = prefixOf(recent?.events[0]?.type);
+  const { data: recent } = useQuery(recentEventsQuery(group));
+  const prefix = prefixOf(recent?.types[0]);
   const make = useMutation({
     mutationFn: (form: FormData) =>
       call(createSubscription, {
@@ -95,7 +92,7 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
             help="An https address of yours, called when something happens. It cannot be changed later."
             error={wrong("sink")}
           />
-          <EventChoice ticked={ticked} onTicked={setTicked} />
+          <EventChoice group={group} ticked={ticked} onTicked={setTicked} />
           <TextArea
             label="Types"
             name="types"

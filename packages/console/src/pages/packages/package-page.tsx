@@ -56,7 +56,7 @@ function One({ uid }: { uid: string }) {
         </Part>
       </Tabs>
       {part === "readme" ? (
-        <PackageReadme uid={uid} />
+        <PackageReadme uid={uid} ecosystem={package_.ecosystem} />
       ) : part === "uses" ? (
         <Uses uid={uid} />
       ) : part === "findings" ? (

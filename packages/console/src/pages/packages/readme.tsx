@@ -3,19 +3,42 @@ import { Empty } from "../../ui/empty.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Note } from "../../ui/note.tsx";
+import styles from "./package.module.css";
 import { readmeQuery } from "./queries.ts";
 
+export interface PackageReadmeProps {
+  uid: string;
+  ecosystem: string;
+}
+
 /** What a package says about itself, as its latest version that was published here has it. */
-export function PackageReadme({ uid }: { uid: string }) {
+export function PackageReadme({ uid, ecosystem }: PackageReadmeProps) {
   const { data, error } = useQuery(readmeQuery(uid));
   if (data === undefined) return <ErrorNote error={error} />;
-  if (data.text === undefined)
-    return <Empty title="Not known">Readmes are kept only of npm packages that were published here.</Empty>;
+  if (data.text === undefined) return <Unknown ecosystem={ecosystem} />;
   if (data.text === "") return <Empty title="No readme" />;
   return (
     <>
       {data.cutOff === true && <Note>Cut off: only the beginning of the readme is kept.</Note>}
-      <Markdown text={data.text} />
+      {isPlain(data.contentType) ? (
+        // Nothing of it is rendered, so it is shown as it was sent.
+        <pre className={styles.readme} tabIndex={0}>
+          {data.text}
+        </pre>
+      ) : (
+        <Markdown text={data.text} />
+      )}
     </>
   );
+}
+
+function Unknown({ ecosystem }: { ecosystem: string }) {
+  if (ecosystem === "ECOSYSTEM_JAVA")
+    return <Empty title="No readme">Maven's packages have a description, and no readme.</Empty>;
+  return <Empty title="Not known">Readmes are kept of npm and PyPI packages that were published to this server.</Empty>;
+}
+
+/** Whether it is none of the forms that are rendered: reStructuredText, or plain text. */
+function isPlain(contentType: string | undefined): boolean {
+  return contentType !== "text/markdown";
 }

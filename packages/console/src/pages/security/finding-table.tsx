@@ -1,21 +1,30 @@
 import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
 import type { Finding } from "../../api/gen/vulnerabilities.ts";
 import { shortDigest } from "../../lib/digest.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import type { Column } from "../../ui/column.ts";
+import { Meter } from "../../ui/meter.tsx";
 import { Row } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
+import { LayerMark } from "./layer-mark.tsx";
 import { SeverityBadge } from "./severity.tsx";
+import { StateBadge } from "./state-badge.tsx";
 import { decisionWords } from "./words.ts";
+
+/** From this probability on the bar of EPSS is red. */
+const LIKELY = 0.5;
 
 export interface FindingTableProps {
   rows: readonly Finding[];
+  /** The digests of the image's layers, the first one at the bottom; empty while they are not known. */
+  layers: readonly string[];
   onMore: (() => void) | undefined;
   isLoadingMore: boolean;
 }
 
-const COLUMNS: readonly Column<Finding>[] = [
+const columnsOf = (layers: readonly string[]): readonly Column<Finding>[] => [
   {
     id: "vulnerability",
     header: "Vulnerability",
@@ -45,7 +54,7 @@ const COLUMNS: readonly Column<Finding>[] = [
     isMinor: true,
     cell: (finding) => (
       <>
-        {decisionWords(finding)}
+        {decisionWords(finding) || <StateBadge state={finding.state} />}
         {finding.decision?.advisory ? (
           <>
             {" "}
@@ -57,31 +66,41 @@ const COLUMNS: readonly Column<Finding>[] = [
       </>
     ),
   },
-  { id: "epss", header: "EPSS", isMinor: true, align: "end", cell: ({ epss }) => percent(epss) },
   {
-    id: "layer",
-    header: "Layer",
+    id: "epss",
+    header: "EPSS",
     isMinor: true,
-    cell: ({ locations: [first] }) => (
-      <code title={`${first?.layer ?? ""} ${first?.path ?? ""}`.trim()}>{shortDigest(first?.layer ?? "")}</code>
-    ),
+    cell: ({ epss }) =>
+      epss === undefined ? "" : <Meter text={percent(epss)} part={epss} look={epss >= LIKELY ? "danger" : "plain"} />,
   },
+  { id: "layer", header: "Layer", isMinor: true, cell: (finding) => <Layer finding={finding} layers={layers} /> },
   { id: "since", header: "Since", isMinor: true, cell: ({ openTime }) => <Time value={openTime} /> },
 ];
 
 /** Findings of one image, with where they come from and what is said of them. */
-export function FindingTable({ rows, onMore, isLoadingMore }: FindingTableProps) {
+export function FindingTable({ rows, layers, onMore, isLoadingMore }: FindingTableProps) {
+  const known = layers.join(" ");
+  const columns = useMemo(() => columnsOf(known === "" ? [] : known.split(" ")), [known]);
   return (
     <DataTable
       label="Findings"
       rowWord="finding"
       rows={rows}
-      columns={COLUMNS}
+      columns={columns}
       idOf={findingId}
       onMore={onMore}
       isLoadingMore={isLoadingMore}
     />
   );
+}
+
+/** In which of the image's layers the package is: the first one that has it. */
+function Layer({ finding: { locations }, layers }: { finding: Finding; layers: readonly string[] }) {
+  const [first] = locations;
+  const title = `${first?.layer ?? ""} ${first?.path ?? ""}`.trim();
+  const at = layers.indexOf(first?.layer ?? "");
+  if (at < 0) return <code title={title}>{shortDigest(first?.layer ?? "")}</code>;
+  return <LayerMark at={at} of={layers.length} title={title} />;
 }
 
 /** What sets a finding apart from others of a list. */

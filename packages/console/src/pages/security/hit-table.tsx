@@ -9,6 +9,7 @@ import { Row } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { findingId, fixWords } from "./finding-table.tsx";
 import { SeverityBadge } from "./severity.tsx";
+import { StateBadge } from "./state-badge.tsx";
 import { decisionWords } from "./words.ts";
 
 export interface HitTableProps {
@@ -61,7 +62,12 @@ export function HitTable({ rows, onMore, isLoadingMore }: HitTableProps) {
         },
         { id: "fix", header: "Fixed in", cell: fixWords },
         { id: "since", header: "Since", isMinor: true, cell: ({ openTime }) => <Time value={openTime} /> },
-        { id: "decision", header: "Status", isMinor: true, cell: decisionWords },
+        {
+          id: "decision",
+          header: "Status",
+          isMinor: true,
+          cell: (finding) => decisionWords(finding) || <StateBadge state={finding.state} />,
+        },
       ]}
     />
   );

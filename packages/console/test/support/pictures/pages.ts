@@ -10,6 +10,8 @@ export interface DesignPage {
   isSignedOut?: boolean;
   /** What is pressed before the picture is taken. */
   keys?: string;
+  /** What is typed then, and the text that is shown by it. */
+  typed?: readonly [text: string, shown: string];
 }
 
 /** An image that is not there, with a name near to one that is. */
@@ -28,7 +30,7 @@ export function designPages({
 }: Showcase): DesignPage[] {
   return [
     { name: "home", path: "/", document: "home" },
-    { name: "palette", path: "/", keys: "Control+K" },
+    { name: "palette", path: "/", keys: "Control+K", typed: ["CVE-2026-31337", "CVE-2026-31337"] },
     { name: "images", path: "/images" },
     { name: "image", path: "/repo?name=acme/web", document: "images" },
     { name: "image-new", path: "/repo?name=acme/worker" },
@@ -50,7 +52,8 @@ export function designPages({
     { name: "signature-policy", path: `/signatures/policy?uid=${policy}`, document: "signatures" },
     { name: "signers", path: "/signatures/signers" },
     { name: "trust-roots", path: "/signatures/trust-roots" },
-    { name: "members", path: `/access/group?uid=${organization}` },
+    { name: "members", path: `/access/bindings?group=${organization}` },
+    { name: "group", path: `/access/group?uid=${organization}` },
     { name: "machines", path: "/access/machines" },
     { name: "roles", path: "/access/roles" },
     { name: "providers", path: "/access/providers" },
@@ -74,6 +77,21 @@ export function designPages({
     { name: "sign-in-known", path: "/login?organization=acme", isSignedOut: true },
   ];
 }
+
+/**
+ * One page of each place: where the whole is too long, these say whether what all pages have in common looks as it did.
+ */
+export const ONE_OF_EACH_PLACE = [
+  "home",
+  "image",
+  "package",
+  "vulnerability",
+  "members",
+  "webhooks",
+  "storage",
+  "tokens",
+  "sign-in",
+];
 
 /** What the console looks like for a reader. */
 export interface Look {

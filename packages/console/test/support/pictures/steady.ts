@@ -12,6 +12,9 @@ const API = /^\/(?:iam|registry|vulnerabilities|libraries|advisory|events|operat
 /** Times more than this from now are not of the showcase: they stay. */
 const NEAR_MS = 500 * 24 * HOUR_MS;
 
+/** The server's disk, as pages show it. */
+const DISK = { totalBytes: "512000000000", freeBytes: "256000000000" };
+
 /** The showcase and its pages pull less than this often. */
 const MOST_PULLS = 1_000;
 
@@ -55,6 +58,7 @@ const MADE_DAY = new Date(MADE_MS).toISOString().slice(0, 10);
 const TAGS = /^\/registry\/v2\/tags$/;
 const PREVIEW = /^\/registry\/v2\/signaturePolicies\/[^:]*:preview$/;
 const LISTS_BY_UID = [
+  "exposures",
   "findings",
   "artifactPolicies",
   "subscriptions",
@@ -94,26 +98,29 @@ export const STEADY_FLAGS = [
 /** How many answers of the API each page still waits for. */
 const asked = new WeakMap<Page, number>();
 
-/** Has the page show the showcase as it was at a fixed time, of a server that was started at that time. */
-export async function steadyPage(page: Page): Promise<void> {
+/**
+ * Has the page show the showcase as it was at a fixed time, of a server that was started at that time. `viewer`: the
+ * uid of the identity that looks at the pages, whose own pulls are left out.
+ */
+export async function steadyPage(page: Page, viewer: string): Promise<void> {
   await page.clock.setFixedTime(SHOWN_MS);
   await page.route(
     (url) => API.test(url.pathname),
     async (route) => {
       asked.set(page, (asked.get(page) ?? 0) + 1);
-      await answerShifted(route);
+      await answerShifted(route, viewer);
       asked.set(page, (asked.get(page) ?? 1) - 1);
     },
   );
 }
 
-async function answerShifted(route: Route): Promise<void> {
+async function answerShifted(route: Route, viewer: string): Promise<void> {
   try {
     const response = await route.fetch({ timeout: 30_000 });
     const type = response.headers()["content-type"] ?? "";
     if (!type.includes("json")) return await route.fulfill({ response });
     const { pathname } = new URL(route.request().url());
-    await route.fulfill({ response, body: inOrder(shifted(await response.text()), pathname) });
+    await route.fulfill({ response, body: inOrder(shifted(await response.text()), pathname, viewer) });
   } catch {
     // The page went on, or was closed.
     await route.abort().catch(() => {});
@@ -130,7 +137,7 @@ function shifted(text: string): string {
 }
 
 /** Lists in the order of uids, which are random, are put into another one; what is a matter of time is left out. */
-function inOrder(text: string, pathname: string): string {
+function inOrder(text: string, pathname: string, viewer: string): string {
   const answer = JSON.parse(text) as Record<string, unknown>;
   for (const delivery of listOf<{ attempts?: unknown[]; tries?: number }>(answer["deliveries"])) {
     if (Array.isArray(delivery.attempts)) delivery.attempts = delivery.attempts.slice(0, 1);
@@ -140,7 +147,13 @@ function inOrder(text: string, pathname: string): string {
   if (Array.isArray(answer["pulls"])) answer["pulls"] = answer["pulls"].filter(({ day }) => day !== MADE_DAY);
   for (const usage of listOf<{ pulls?: string }>(answer["usage"]))
     if (usage.pulls !== undefined) usage.pulls = String(Math.floor(Number(usage.pulls) / MOST_PULLS) * MOST_PULLS);
-  for (const name of ["exposures", "jobs"]) if (Array.isArray(answer[name])) answer[name] = [];
+  if (Array.isArray(answer["exposures"]))
+    answer["exposures"] = listOf<{ identity: string }>(answer["exposures"]).filter(
+      ({ identity }) => identity !== viewer,
+    );
+  if (Array.isArray(answer["jobs"])) answer["jobs"] = [];
+  // A nearly full disk is warned of.
+  if (answer["disk"] !== undefined) answer["disk"] = DISK;
   // The process is older than its server's clock.
   if (typeof answer["startTime"] === "string") answer["startTime"] = new Date(MADE_MS).toISOString();
   if (TAGS.test(pathname))

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { type Console, noteComplaints, openConsole, signIn } from "../console.ts";
 import { fillDays } from "../showcase-days.ts";
 import { fillShowcase } from "../showcase.ts";
-import { type DesignPage, designPages, type Look, looksAt } from "./pages.ts";
+import { type DesignPage, designPages, type Look } from "./pages.ts";
 import { settlePage, SHOWN_MS, STEADY_FLAGS, STEADY_OPTIONS, steadyPage, steadyScreen } from "./steady.ts";
 
 /** What is taken of a page. */
@@ -38,17 +38,16 @@ export async function openShowcase(): Promise<Opened | undefined> {
 }
 
 /**
- * Takes the pages at these widths, light and dark, and gives each picture to `each`. Every page is opened in a browser
+ * Takes the pages in these looks, and gives each picture to `each`. Every page is opened in a browser
  * that has seen no other one: what the console remembers does not depend on the order.
  */
 export async function takePictures(
   { console_, pages }: Opened,
-  widths: readonly number[],
+  looks: readonly Look[],
   each: (taken: Taken) => Promise<void> | void,
 ): Promise<void> {
-  const looks = looksAt(widths);
   const session = await console_.signedOut(STEADY_OPTIONS);
-  await steadyPage(session);
+  await steadyPage(session, console_.platform.owner);
   await signIn(session, await console_.platform.token());
   const storageState = await session.context().storageState();
   await session.context().close();
@@ -58,7 +57,7 @@ export async function takePictures(
       const options = { ...STEADY_OPTIONS, ...(page.isSignedOut !== true && { storageState }) };
       const shown = await console_.signedOut(options);
       noteComplaints(shown, console_.complaints);
-      await steadyPage(shown);
+      await steadyPage(shown, console_.platform.owner);
       await open(shown, page);
       // The first picture of a window is drawn otherwise than those that follow: it is not kept.
       if (looks[0] !== undefined) await take(shown, { ...looks[0], theme: "dark" });
@@ -73,11 +72,15 @@ export async function takePictures(
 }
 
 /** Opens the page at a size that is not compared: its data and fonts are there before it gets the size of a picture. */
-async function open(shown: Page, { path, keys }: DesignPage): Promise<void> {
+async function open(shown: Page, { path, keys, typed }: DesignPage): Promise<void> {
   await shown.setViewportSize({ width: 1200, height: 900 });
   await shown.goto(path);
   await settlePage(shown);
   if (keys !== undefined) await shown.keyboard.press(keys);
+  if (typed === undefined) return;
+  const [text, found] = typed;
+  await shown.getByRole("dialog").locator("input").fill(text);
+  await shown.getByText(found, { exact: true }).first().waitFor();
 }
 
 async function take(shown: Page, { width, height, theme }: Look): Promise<Buffer> {

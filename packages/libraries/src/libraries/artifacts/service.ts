@@ -63,10 +63,11 @@ export function artifactsService(
     async getArtifactReadme(call, { uid }) {
       const { ecosystem, state } = await artifactRow(call.tx, uid);
       const readme = ecosystems.find(({ number }) => number === ecosystem)?.readme;
-      const text = readme?.of(state);
-      if (readme === undefined || text === undefined) return {};
+      const kept = readme?.of(state);
+      if (readme === undefined || kept === undefined) return {};
+      const { text, contentType } = kept;
       // Cutting may have parted a pair of surrogates.
-      return { text: text.toWellFormed(), cutOff: text.length >= readme.maxChars };
+      return { text: text.toWellFormed(), cutOff: text.length >= readme.maxChars, contentType };
     },
     async deleteArtifact(call, { uid }) {
       await removeVersions(call, await artifactRow(call.tx, uid), () => true);

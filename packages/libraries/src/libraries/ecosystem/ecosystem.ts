@@ -41,8 +41,8 @@ export interface Ecosystem {
 }
 
 interface Readme {
-  /** Undefined where none was kept. */
-  of(state: string): string | undefined;
+  /** Undefined where none was kept. `contentType`: as its publisher states it; empty for none. */
+  of(state: string): { text: string; contentType: string } | undefined;
   /** So many characters of it are kept. */
   maxChars: number;
 }

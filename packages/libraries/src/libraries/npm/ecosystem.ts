@@ -34,7 +34,13 @@ export const npm: ServedEcosystem = {
   changes: { deprecate, tag, unpublish },
   tasks: [publishedVersion, deprecations, keptVersions, packument, auditRequest],
   documents: [packageDocument, attestationsDocument, keysDocument],
-  readme: { of: (state) => stateOf(state).readme, maxChars: MAX_README_CHARS },
+  readme: {
+    of(state) {
+      const { readme: text } = stateOf(state);
+      return text === undefined ? undefined : { text, contentType: "text/markdown" };
+    },
+    maxChars: MAX_README_CHARS,
+  },
   errorBody: (message) => ({ contentType: "application/json", text: JSON.stringify({ error: message }) }),
   protocol: async () => (await import("./protocol.ts")).npmProtocol,
 };

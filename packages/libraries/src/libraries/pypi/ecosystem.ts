@@ -1,6 +1,7 @@
 import { Capability, Ecosystem } from "@moorage/api/messages";
 import type { ServedEcosystem } from "../requests/protocol.ts";
 import { normalizedName } from "./names.ts";
+import { MAX_README_CHARS, stateOf } from "./readme.ts";
 import { coreMetadata, projectDocument, projectPage } from "./tasks.ts";
 import { pypiVersions } from "./versions.ts";
 
@@ -21,6 +22,7 @@ export const pypi: ServedEcosystem = {
   changes: {},
   tasks: [projectPage, coreMetadata],
   documents: [projectDocument],
+  readme: { of: (state) => stateOf(state).readme, maxChars: MAX_README_CHARS },
   errorBody: (message) => ({ contentType: "text/plain; charset=utf-8", text: `${message}\n` }),
   protocol: async () => (await import("./protocol.ts")).pypiProtocol,
 };

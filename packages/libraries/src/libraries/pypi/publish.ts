@@ -7,10 +7,11 @@ import { dropFile, receiveFile, type ReceivedFile } from "../http/receive.ts";
 import type { LibraryDeps, LibraryExchange } from "../requests/exchange.ts";
 import { answerPublish, type Described } from "../requests/publish.ts";
 import { send } from "../requests/send.ts";
-import type { CoreMetadata } from "./core-metadata.ts";
 import { distributionOf, normalizedVersion } from "./filenames.ts";
 import { isProjectName, normalizedName } from "./names.ts";
+import { type ProjectReadme, readmeOf } from "./readme.ts";
 import { coreMetadata } from "./tasks.ts";
+import type { AboutDistribution } from "./versions.ts";
 
 const MAX_SUMMARY_CHARS = 512;
 
@@ -25,6 +26,8 @@ interface Upload {
   filename: string;
   kind: "bdist_wheel" | "sdist";
   requiresPython: string;
+  /** Undefined where the form has none. */
+  readme: ProjectReadme | undefined;
   /** When it was uploaded to the registry that it comes from, in milliseconds since 1970. Defaults to now. */
   uploadMs?: number | undefined;
 }
@@ -86,6 +89,7 @@ function uploadOf(fields: ReadonlyMap<string, string>, filename: string, file: R
     kind: said.kind,
     summary: text("summary"),
     requiresPython: text("requires_python"),
+    readme: fields.has("description") ? readmeOf(text("description"), text("description_content_type")) : undefined,
   };
 }
 
@@ -94,12 +98,14 @@ async function described(deps: LibraryDeps, target: Upload, blob: StoredBlob): P
   const { name, normalized, version, filename, uploadMs } = target;
   const wheel = target.kind === "sdist" ? undefined : await metadataOf(deps, blob, target);
   // What a wheel says about itself counts, not what the form says about it.
-  const { summary, requiresPython } = wheel?.said ?? target;
+  const { summary, requiresPython, readme } = wheel?.said ?? target;
+  const about: AboutDistribution = { readme };
   return {
     name,
     normalized,
     version,
     description: summary.slice(0, MAX_SUMMARY_CHARS),
+    about,
     file: { name: filename, metadata: JSON.stringify({ requiresPython, uploadMs }) },
     beside: wheel && { name: `${filename}.metadata`, content: wheel.bytes },
   };
@@ -110,7 +116,7 @@ async function metadataOf(
   { blobs, reading }: LibraryDeps,
   blob: StoredBlob,
   { normalized, version }: Upload,
-): Promise<{ bytes: Buffer; said: CoreMetadata }> {
+): Promise<{ bytes: Buffer; said: Pick<Upload, "summary" | "requiresPython" | "readme"> }> {
   const { WheelError, wheelMetadata } = await import("./wheel.ts");
   let found: Buffer;
   try {

@@ -1,6 +1,13 @@
 import { coreMetadata, type CoreMetadata } from "./core-metadata.ts";
+import { type ProjectReadme, readmeIn } from "./readme.ts";
+
+/** What a METADATA file says, with the readme that it has behind its header. */
+interface WholeMetadata extends CoreMetadata {
+  readme: ProjectReadme | undefined;
+}
 
 /** What the bytes of a METADATA file say. */
-export function readMetadata({ bytes }: { bytes: Uint8Array }): CoreMetadata {
-  return coreMetadata(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+export function readMetadata({ bytes }: { bytes: Uint8Array }): WholeMetadata {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  return { ...coreMetadata(text), readme: readmeIn(text) };
 }

@@ -1,8 +1,15 @@
 import { parse } from "@renovatebot/pep440";
 import { isVersion, pypiKey } from "@moorage/kernel/lib/versions";
 import type { Row } from "@moorage/kernel/store";
-import type { VersionRules } from "../ecosystem/ecosystem.ts";
+import type { PublishedVersion, VersionRules } from "../ecosystem/ecosystem.ts";
 import type { ArtifactChange } from "../ecosystem/plan.ts";
+import { type ProjectReadme, stateOf } from "./readme.ts";
+
+/** What is published with a distribution beside itself. */
+export interface AboutDistribution {
+  /** That of its version, as far as the distribution says. */
+  readme: ProjectReadme | undefined;
+}
 
 export const pypiVersions: VersionRules = {
   order: "pypi",
@@ -13,7 +20,7 @@ export const pypiVersions: VersionRules = {
   grows: true,
   withdrawals: ["yanked"],
   cuda: cudaOf,
-  settle: async (_, versions) => settledProject(await versions()),
+  settle: async (artifact, versions, added) => settledProject(artifact, await versions(), added),
   rejection(rejection) {
     const { name, version } = rejection;
     const words = {
@@ -40,12 +47,27 @@ export function newestOf<T extends { version: string; yanked?: string | null | u
 }
 
 /** What a project is in lists with these versions, the earliest first. Without one to choose its description stays. */
-function settledProject(versions: readonly Row<"artifact_versions">[]): ArtifactChange {
+function settledProject(
+  { state }: Pick<Row<"artifacts">, "state">,
+  versions: readonly Row<"artifact_versions">[],
+  added: PublishedVersion | undefined,
+): ArtifactChange {
   const newest = newestOf(versions);
+  const isNewest = newest !== undefined && added !== undefined && pypiKey(newest.version) === pypiKey(added.version);
   return {
     latestVersion: newest?.version ?? "",
     ...(newest !== undefined && { description: newest.description }),
+    ...(isNewest && { state: withReadme(state, newest.version, added) }),
   };
+}
+
+/** With the readme of a distribution of the newest version. One without a readme takes none away from that version. */
+function withReadme(text: string, version: string, { about }: PublishedVersion): string {
+  const { readme } = (about ?? {}) as Partial<AboutDistribution>;
+  const state = stateOf(text);
+  const isSame = state.readme?.version === version;
+  if (readme === undefined || (readme.text === "" && isSame)) return text;
+  return JSON.stringify({ ...state, readme: { ...readme, version } });
 }
 
 /** Whether clients choose it only when they are asked to, or when there is no other. */

@@ -67,6 +67,11 @@ const COLUMNS: readonly Column<FeedPreset>[] = [
     ),
   },
   { id: "covers", header: "Covers", cell: ({ covers }) => covers },
-  { id: "interval", header: "Fetched", isMinor: true, cell: ({ interval }) => `every ${durationWords(interval)}` },
+  {
+    id: "interval",
+    header: "Fetched",
+    isMinor: true,
+    cell: ({ interval }) => <span className={styles.whole}>every {durationWords(interval)}</span>,
+  },
   { id: "licence", header: "License", isMinor: true, cell: ({ licence }) => licence },
 ];

@@ -8,8 +8,9 @@ import {
   updateReplication,
 } from "../../../api/gen/registry.ts";
 import { durationOfMinutes, minutesOf } from "../../../lib/durations.ts";
+import { parentUid } from "../../../lib/uid.ts";
 import type { FieldSpec, FormSpec, Values } from "../../access/parts/resource.ts";
-import { ReplicationWarnings } from "./replication-warnings.tsx";
+import { ReplicationNotes } from "./replication-notes.tsx";
 
 const FIELDS = [
   "description",
@@ -17,12 +18,18 @@ const FIELDS = [
   "tagPattern",
   "destination",
   "username",
+  "destinationIdentity",
   "flatten",
   "onPush",
   "interval",
   "deletions",
   "onConflict",
 ];
+
+const BY_PASSWORD = "password";
+const BY_IDENTITY = "identity";
+const isByIdentity = (values: Values): boolean => values["signIn"] === BY_IDENTITY;
+const isByPassword = (values: Values): boolean => !isByIdentity(values);
 
 /** Has images of a group, and of all groups below it, pushed to another registry. */
 export function newReplicationForm(parent: string): FormSpec<Replication> {
@@ -31,7 +38,7 @@ export function newReplicationForm(parent: string): FormSpec<Replication> {
     action: "Create",
     description: "What matches is pushed with all that is attached to it: what is there, and what moves later.",
     fields: [{ name: "name", label: "Name", help: "Such as archive" }, ...fieldsOf()],
-    preview: (values) => <ReplicationWarnings values={values} />,
+    preview: (values) => <ReplicationNotes values={values} group={parent} />,
     send: (values) =>
       call(createReplication, { parent, replication: { name: values["name"] ?? "", ...inputOf(values) } }),
   };
@@ -44,7 +51,7 @@ export function editReplicationForm(replication: Replication): FormSpec<Replicat
     action: "Save",
     description: "What is under way ends, and goes on by the new values. With another destination it begins anew.",
     fields: fieldsOf(replication),
-    preview: (values) => <ReplicationWarnings values={values} />,
+    preview: (values) => <ReplicationNotes values={values} group={parentUid(replication.uid)} />,
     send: (values) =>
       call(updateReplication, {
         replication: { uid: replication.uid, ...inputOf(values) },
@@ -75,11 +82,35 @@ function fieldsOf(replication?: Replication): FieldSpec[] {
       initial: replication?.tagPattern ?? "",
       help: "RE2, of whole names, such as v[0-9.]+; empty: all",
     },
-    { name: "username", label: "User name there", initial: replication?.username ?? "", help: "Empty without one" },
+    {
+      name: "signIn",
+      label: "How it signs in there",
+      kind: "segments",
+      options: [
+        [BY_PASSWORD, "User name and password"],
+        [BY_IDENTITY, "Identity of a Moorage"],
+      ],
+      initial: replication?.destinationIdentity ? BY_IDENTITY : BY_PASSWORD,
+    },
+    {
+      name: "username",
+      label: "User name there",
+      initial: replication?.username ?? "",
+      help: "Empty without one",
+      when: isByPassword,
+    },
+    {
+      name: "destinationIdentity",
+      label: "Identity there",
+      initial: replication?.destinationIdentity ?? "",
+      help: "The uid of an identity of the other Moorage. No password is kept: tokens of this server count there",
+      when: isByIdentity,
+    },
     {
       name: "password",
       label: "Password there",
       isSecret: true,
+      when: isByPassword,
       ...(replication !== undefined && {
         help: "Empty: it stays. Another destination or user name needs it anew.",
       }),
@@ -127,7 +158,10 @@ function fieldsOf(replication?: Replication): FieldSpec[] {
 }
 
 function inputOf(values: Values): ReplicationInput {
+  // Fields that do not count with what the others say are not among the values.
   const text = (name: string): string => (values[name] ?? "").trim();
+  if (isByIdentity(values) && text("destinationIdentity") === "")
+    throw new Error("Name the identity there that this server pushes as.");
   const interval = durationOfMinutes(text("interval"));
   const { password = "" } = values;
   return {
@@ -136,6 +170,7 @@ function inputOf(values: Values): ReplicationInput {
     tagPattern: text("tagPattern"),
     destination: text("destination"),
     username: text("username"),
+    destinationIdentity: text("destinationIdentity"),
     flatten: values["flatten"] === "true",
     onPush: values["onPush"] === "true",
     deletions: text("deletions") as ReplicationDeletions,

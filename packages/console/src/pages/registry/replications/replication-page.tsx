@@ -61,11 +61,12 @@ export function ReplicationPage() {
 }
 
 function factsOf(replication: Replication) {
-  const { uid, destination, username, state, onConflict, deletions } = replication;
+  const { uid, destination, username, destinationIdentity, state, onConflict, deletions } = replication;
   const late = lateWords(replication);
   return [
     ["Destination", <code key="destination">{destination}</code>],
-    ["User name there", username || "none"],
+    ["Identity there", destinationIdentity && <code key="identity">{destinationIdentity}</code>],
+    ["User name there", destinationIdentity === "" ? username || "none" : undefined],
     ["Pushes the images of", <Place key="group" uid={parentUid(uid)} />],
     ["What matches", matchWords(replication)],
     ["When", whenWords(replication)],

@@ -40,6 +40,11 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
       header: "By",
       isWide: true,
       cell: ({ actor, reason }) => <Mover actor={actor} reason={reason} />,
+      below: ({ actor, reason }) => (
+        <>
+          <Mover actor={actor} reason={reason} /> {reason}
+        </>
+      ),
     },
     {
       id: "findings",
@@ -48,6 +53,7 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
       head: <SeverityHead />,
       isWide: true,
       cell: ({ digest, isDeletion }) => (isDeletion ? null : <Findings repo={repo} digest={digest} />),
+      below: ({ digest, isDeletion }) => (isDeletion ? null : <Findings repo={repo} digest={digest} isLettered />),
     },
     {
       id: "show",

@@ -1,11 +1,12 @@
 import type { SVGProps } from "react";
+import { count } from "../../../lib/bytes.ts";
 import { shortDigest } from "../../../lib/digest.ts";
 import { SEVERITY_PLACES, type SeverityCounts } from "../../../lib/severities.ts";
 import type { FindingsOf } from "./use-findings.ts";
 import styles from "./timeline.module.css";
 import { type Move, type Slot, ticksOf, wentBackTo } from "./timeline-layout.ts";
 
-const TOP = 28;
+const TOP = 40;
 const COLUMN_PX = 110;
 const BASE = TOP + COLUMN_PX;
 const HOW_Y = BASE + 16;
@@ -14,6 +15,8 @@ const HEIGHT = AXIS_Y + 20;
 const STUB_PX = 24;
 const GAP_PX = 4;
 const LABEL_PX = 96;
+/** From this width on a column says how many findings it stands for: no axis has to be read for that. */
+const TOTAL_PX = 30;
 const MAX_BACK = 400;
 const HOW: Readonly<Record<string, string>> = { push: "•", promote: "↑", rollback: "↩", mirror: "⟳" };
 const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
@@ -51,11 +54,12 @@ export function Picture({ moves, slots, findings, width, cursorX, here, slider }
           <g key={slot.index} data-move={slot.index}>
             {isHere && <rect x={slot.x} y={4} width={slot.width} height={HOW_Y} rx={4} className={styles.here} />}
             <Column slot={slot} move={move} counts={findings.of(move)} most={most} />
+            <Total slot={slot} counts={findings.of(move)} most={most} />
             <text x={slot.x + slot.width / 2} y={HOW_Y + 4} className={styles.how}>
               {slot.width < 10 ? "" : slot.count > 1 ? "" : move.isDeletion ? "×" : (HOW[move.reason] ?? "•")}
             </text>
             {slot.width >= LABEL_PX && (
-              <text x={slot.x + slot.width / 2} y={20} className={styles.label}>
+              <text x={slot.x + slot.width / 2} y={18} className={styles.label}>
                 {move.isDeletion ? "deleted" : shortDigest(move.digest).split(":").at(-1)}
               </text>
             )}
@@ -115,6 +119,17 @@ function Column({ slot: { x, width }, move, counts, most }: ColumnProps) {
     );
   });
   return totalOf(counts) === 0 ? <rect {...frame} y={BASE - 3} height={3} className={styles.clean} /> : <>{parts}</>;
+}
+
+/** The number of findings above their column. */
+function Total({ slot: { x, width }, counts, most }: Omit<ColumnProps, "move">) {
+  if (counts === undefined || width < TOTAL_PX) return null;
+  const total = totalOf(counts);
+  return (
+    <text x={x + width / 2} y={BASE - Math.max((total / most) * COLUMN_PX, 3) - 5} className={styles.total}>
+      {count(total)}
+    </text>
+  );
 }
 
 function Mooring({ from, to }: { from: Slot; to: Slot }) {

@@ -2,23 +2,31 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { listFindings, type ListFindingsRequest } from "../../../api/gen/vulnerabilities.ts";
 import { listQuery } from "../../../api/queries.ts";
+import { countSeverities } from "../../../lib/severities.ts";
 import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";
-import { SelectField } from "../../../ui/field.tsx";
+import { FilterChip } from "../../../ui/filter-chip.tsx";
 import { Section } from "../../../ui/page.tsx";
+import { SeverityBar } from "../../../ui/severity-bar.tsx";
+import { Toolbar } from "../../../ui/toolbar.tsx";
 import { FindingTable } from "../finding-table.tsx";
 import { NotKnown, StaleFeeds } from "../knowledge.tsx";
 import { SEVERITIES, severityOf } from "../severity.tsx";
-import styles from "./image.module.css";
+import { sizedLayers } from "./build-steps.ts";
+import { FixFirst } from "./fix-first.tsx";
 import { NotCompared } from "./incomparable.tsx";
 import type { Chosen } from "./platforms.ts";
 
 const route = getRouteApi("/shell/image");
 
 const PAGE_SIZE = 200;
+const ONLY = [
+  ["kev", "Known to be exploited"],
+  ["fixable", "With a version that fixes it"],
+] as const;
 
 /** The vulnerabilities of an image. */
-export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
+export function Findings({ chosen: { place, digest, manifest } }: { chosen: Chosen }) {
   const { severity, state, only } = route.useSearch();
   const minSeverity = severityOf(severity);
   const input: ListFindingsRequest = {
@@ -36,8 +44,12 @@ export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
   const rows = data?.pages.flatMap(({ findings }) => findings) ?? [];
   const notCompared = data?.pages[0]?.notCompared ?? 0;
   const unknown = data?.pages.flatMap(({ unknownImages }) => unknownImages) ?? [];
+  // Of a part nobody knows what the whole looks like.
+  const isWhole = rows.length > 0 && !hasNextPage;
   return (
     <Section title="Findings">
+      {isWhole && <SeverityBar counts={countSeverities(rows)} />}
+      {isWhole && state !== "closed" && <FixFirst findings={rows} />}
       <Filters />
       <ErrorNote error={error} />
       {isPending && <p role="status">Reading the findings…</p>}
@@ -56,6 +68,7 @@ export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
         data !== undefined && (
           <FindingTable
             rows={rows}
+            layers={sizedLayers(manifest?.json, undefined).map((layer) => layer.digest)}
             onMore={hasNextPage ? () => void fetchNextPage() : undefined}
             isLoadingMore={isFetchingNextPage}
           />
@@ -66,30 +79,34 @@ export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
 }
 
 function Filters() {
-  const { severity = "", state = "", only = "" } = route.useSearch();
+  const { severity, state, only } = route.useSearch();
   const navigate = route.useNavigate();
-  const set = (name: "severity" | "state" | "only") => (event: { target: { value: string } }) =>
-    void navigate({ search: (before) => ({ ...before, [name]: event.target.value }), replace: true });
+  const set = (change: Record<string, string | undefined>): void =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   return (
-    <div className={styles.filters}>
-      <SelectField label="Severity" value={severity} onChange={set("severity")}>
-        <option value="">Any</option>
-        {SEVERITIES.map((each) => (
-          <option key={each} value={each}>
-            {each.charAt(0) + each.slice(1).toLowerCase()}
-            {each === "CRITICAL" ? "" : " or worse"}
-          </option>
-        ))}
-      </SelectField>
-      <SelectField label="State" value={state} onChange={set("state")}>
-        <option value="">Open</option>
-        <option value="closed">Closed</option>
-      </SelectField>
-      <SelectField label="Only" value={only} onChange={set("only")}>
-        <option value="">All</option>
-        <option value="kev">Known to be exploited</option>
-        <option value="fixable">With a version that fixes it</option>
-      </SelectField>
-    </div>
+    <Toolbar>
+      <FilterChip
+        label="Severity"
+        value={severity || undefined}
+        options={SEVERITIES.map((each) => [each, `${capital(each)}${each === "CRITICAL" ? "" : " or worse"}`])}
+        onValue={(value) => set({ severity: value })}
+      />
+      <FilterChip
+        label="State"
+        none="Open"
+        value={state || undefined}
+        options={[["closed", "Closed"]]}
+        onValue={(value) => set({ state: value })}
+      />
+      <FilterChip
+        label="Only"
+        none="All"
+        value={only || undefined}
+        options={ONLY}
+        onValue={(value) => set({ only: value })}
+      />
+    </Toolbar>
   );
 }
+
+const capital = (word: string): string => word.charAt(0) + word.slice(1).toLowerCase();

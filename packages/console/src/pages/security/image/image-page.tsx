@@ -1,16 +1,17 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { CopyButton } from "../../../ui/copy-button.tsx";
+import { History } from "lucide-react";
+import buttonStyles from "../../../ui/button.module.css";
+import { DigestChip } from "../../../ui/digest-chip.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";
-import { SelectField } from "../../../ui/field.tsx";
 import { Note } from "../../../ui/note.tsx";
-import { Page, Row } from "../../../ui/page.tsx";
+import { Page } from "../../../ui/page.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
-import { shortDigest } from "../../../lib/digest.ts";
 import { placeQuery } from "./data.ts";
 import { Findings } from "./findings.tsx";
 import styles from "./image.module.css";
+import { ImageFacts, ImageLayers, PlatformChoice } from "./image-head.tsx";
 import { Layers } from "./layers.tsx";
 import { Overview } from "./overview.tsx";
 import { Packages } from "./packages.tsx";
@@ -52,29 +53,39 @@ function Image({ name }: { name: string }) {
   const title = `${place.name}${place.tag === "" ? "" : `:${place.tag}`}`;
   return (
     <Page
-      title={title}
+      title={<ImageTitle name={place.name} tag={place.tag} />}
       tabTitle={title}
-      actions={place.tag !== "" && <a href={`/tag?name=${encodeURIComponent(title)}`}>History of the tag</a>}
+      badges={<DigestChip digest={place.digest} text={`${place.name}@${place.digest}`} />}
+      lede={<ImageFacts chosen={chosen} />}
+      actions={
+        <>
+          <PlatformChoice chosen={chosen} />
+          {place.tag !== "" && (
+            <a className={buttonStyles.button} href={`/tag?name=${encodeURIComponent(title)}`}>
+              <History size={16} aria-hidden />
+              Timeline
+            </a>
+          )}
+        </>
+      }
       tabs={
-        <Tabs label="Parts of the image">
-          {PARTS.map(([id, label]) => (
-            <Link
-              key={id}
-              to="/image"
-              search={{ name, part: id, ...(search.platform && { platform: search.platform }) }}
-              aria-current={id === part ? "page" : undefined}
-            >
-              {label}
-            </Link>
-          ))}
-        </Tabs>
+        <>
+          <ImageLayers chosen={chosen} />
+          <Tabs label="Parts of the image">
+            {PARTS.map(([id, label]) => (
+              <Link
+                key={id}
+                to="/image"
+                search={{ name, part: id, ...(search.platform && { platform: search.platform }) }}
+                aria-current={id === part ? "page" : undefined}
+              >
+                {label}
+              </Link>
+            ))}
+          </Tabs>
+        </>
       }
     >
-      <Row>
-        <code title={place.digest}>{shortDigest(place.digest)}</code>
-        <CopyButton text={`${place.name}@${place.digest}`} label="Copy the image's name with its digest" />
-      </Row>
-      <PlatformChoice chosen={chosen} />
       {chosen.error !== null && chosen.error !== undefined && (
         <>
           <ErrorNote error={chosen.error} />
@@ -83,6 +94,17 @@ function Image({ name }: { name: string }) {
       )}
       <Part part={part} chosen={chosen} />
     </Page>
+  );
+}
+
+/** The name of the image, and its tag in the color of what the page is about. */
+function ImageTitle({ name, tag }: { name: string; tag: string }) {
+  if (tag === "") return name;
+  return (
+    <>
+      <span className={styles.prefix}>{name}:</span>
+      {tag}
+    </>
   );
 }
 
@@ -95,27 +117,4 @@ function Part({ part, chosen }: { part: (typeof PARTS)[number][0]; chosen: Chose
   if (part === "layers") return <Layers chosen={chosen} />;
   if (part === "manifest") return <RawManifest chosen={chosen} />;
   return <Overview chosen={chosen} />;
-}
-
-/** Which image of an index is looked at. */
-function PlatformChoice({ chosen: { images, platform } }: { chosen: Chosen }) {
-  const navigate = route.useNavigate();
-  if (images.length === 0) return null;
-  return (
-    <div className={styles.filters}>
-      <SelectField
-        label="Platform"
-        value={platform}
-        onChange={({ target: { value } }) =>
-          void navigate({ search: (before) => ({ ...before, platform: value }), replace: true })
-        }
-      >
-        {images.map(({ platform: each, digest }) => (
-          <option key={digest} value={each}>
-            {each}
-          </option>
-        ))}
-      </SelectField>
-    </div>
-  );
 }

@@ -4,34 +4,16 @@ import { shortDigest } from "../../../lib/digest.ts";
 import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";
 import { Section } from "../../../ui/page.tsx";
+import { buildSteps } from "./build-steps.ts";
 import { configQuery } from "./data.ts";
 import styles from "./image.module.css";
-import { type Json, numberOf, objectOf, objectsOf, textOf } from "./json.ts";
+import { numberOf, objectOf, textOf } from "./json.ts";
 import type { Chosen } from "./platforms.ts";
-
-/** A step of the build: its command, and the layer that it made, if it made one. */
-export interface BuildStep {
-  command: string;
-  layer?: Json | undefined;
-}
-
-/**
- * The steps in their order: those of the history with the layers that they made. Layers without a step come last, as do
- * all without a history. Source: OCI image configuration, `history`.
- */
-function buildSteps(layers: readonly Json[], history: readonly Json[]): readonly BuildStep[] {
-  let next = 0;
-  const steps = history.map((entry): BuildStep => {
-    const command = textOf(entry["created_by"]) || textOf(entry["comment"]);
-    return entry["empty_layer"] === true ? { command } : { command, layer: layers[next++] };
-  });
-  return [...steps, ...layers.slice(next).map((layer) => ({ command: "", layer }))];
-}
 
 /** The layers of an image with the commands that made them. */
 export function Layers({ chosen: { manifest, place } }: { chosen: Chosen }) {
   const config = useQuery(configQuery(place.name, textOf(objectOf(manifest?.json["config"])["digest"])));
-  const steps = buildSteps(objectsOf(manifest?.json["layers"]), objectsOf(config.data?.json["history"]));
+  const steps = buildSteps(manifest?.json, config.data?.json);
   if (steps.length === 0) return <Empty title="No layers" />;
   return (
     <Section title="Layers">

@@ -1,8 +1,24 @@
 import { Note } from "../../../ui/note.tsx";
 import type { Values } from "../../access/parts/resource.ts";
+import { IdentityThere } from "./identity-there.tsx";
 
-/** What a replication as it is typed takes away at its destination. */
-export function ReplicationWarnings({ values }: { values: Values }) {
+export interface ReplicationNotesProps {
+  values: Values;
+  /** The uid of the group whose images are pushed. */
+  group: string;
+}
+
+/** What a replication as it is typed needs at its destination, and what it takes away there. */
+export function ReplicationNotes({ values, group }: ReplicationNotesProps) {
+  return (
+    <>
+      {values["signIn"] === "identity" && <IdentityThere group={group} destination={values["destination"] ?? ""} />}
+      <Warnings values={values} />
+    </>
+  );
+}
+
+function Warnings({ values }: { values: Values }) {
   const overwrites = values["onConflict"] === "REPLICATION_CONFLICT_OVERWRITE";
   const deletes = values["deletions"] === "REPLICATION_DELETIONS_FOLLOW";
   if (!overwrites && !deletes) return null;
