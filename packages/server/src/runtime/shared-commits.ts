@@ -2,11 +2,14 @@ import { Code, MoorageError } from "@moorage/kernel/errors";
 import type { Sharing } from "@moorage/kernel/core/command";
 import {
   type Database,
+  DeclarationError,
+  type Member,
   shareTransaction,
   type Store,
   type TransactOptions,
   TransientError,
 } from "@moorage/kernel/store";
+import { requireApart } from "./declared-meetings.ts";
 
 // A commit waits for the disk and costs a dozen round trips, and transactions that change neighboring rows collide
 // (ADR 5). So commands that are known not to meet each other share one: whatever arrives while it is under way goes
@@ -160,22 +163,36 @@ class Spoiled extends Error {
 }
 
 async function runTogether(tx: Database, members: readonly Waiting[]): Promise<Outcome[]> {
-  const outcomes = await shareTransaction(tx, (join) =>
-    Promise.all(
-      members.map(async ({ run }): Promise<Outcome> => {
-        const member = join();
+  const outcomes = await shareTransaction(tx, async (join) => {
+    const joined = members.map(() => join());
+    const outcomes = await Promise.all(
+      members.map(async ({ run }, at): Promise<Outcome> => {
+        const member = joined[at] ?? join();
         try {
           return { value: await run(member.db) };
         } catch (error) {
           return { error, hasWritten: member.hasWritten };
         }
       }),
-    ),
-  ).catch((error: unknown) => {
-    throw error instanceof TransientError ? error : new Spoiled(() => true);
+    );
+    if (!outcomes.some(spoils)) await requireDeclared(members, joined, join);
+    return outcomes;
+  }).catch((error: unknown) => {
+    throw error instanceof TransientError || error instanceof DeclarationError ? error : new Spoiled(() => true);
   });
-  const spoils = (outcome: Outcome | undefined): boolean =>
-    outcome !== undefined && "error" in outcome && outcome.hasWritten;
   if (outcomes.some(spoils)) throw new Spoiled((at) => spoils(outcomes[at]));
   return outcomes;
+}
+
+function spoils(outcome: Outcome | undefined): boolean {
+  return outcome !== undefined && "error" in outcome && outcome.hasWritten;
+}
+
+/** Throws a DeclarationError when members meet that do not declare it, where rows are watched. */
+async function requireDeclared(waiting: readonly Waiting[], joined: readonly Member[], join: () => Member) {
+  const members = joined.flatMap((member, at) => {
+    const touched = member.touched();
+    return touched === undefined ? [] : [{ name: waiting[at]?.touches.writes.join(", ") ?? "", ...touched }];
+  });
+  if (members.length > 0) await requireApart(members, join().db);
 }
