@@ -23,8 +23,8 @@ export interface Member {
   readonly db: Database;
   /** Whether it has written, or tried to. */
   readonly hasWritten: boolean;
-  /** What it has done so far; undefined when rows are not watched. */
-  touched(): Touched | undefined;
+  /** What it has done so far, while rows are watched; otherwise nothing. */
+  touched(): Touched;
 }
 
 /** A member's parameters. */
@@ -134,7 +134,7 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
     if (watched !== undefined) setWatched(db, rows);
     return {
       db,
-      touched: () => watched && { rows: rows(), reads },
+      touched: () => ({ rows: rows(), reads }),
       get hasWritten() {
         return hasWritten;
       },

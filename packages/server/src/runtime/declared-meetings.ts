@@ -23,6 +23,9 @@ const MEET: ReadonlyMap<string, string> = new Map([
   ["quota_refs", "added to, like quotas"],
 ]);
 
+/** Tables of which members may see new rows: whoever misses one makes it as well, and both fail at the unique index. */
+const MADE: ReadonlySet<string> = new Set(["groups", "repos"]);
+
 /** Throws a DeclarationError when two of them meet. `db`: the same transaction. */
 export async function requireApart(members: readonly Member[], db: Database): Promise<void> {
   const written = members.map(({ rows }) => rows.filter(({ table }) => !MEET.has(table)));
@@ -70,7 +73,8 @@ async function meetingReads(
 /** The tables of these rows that the text names. */
 function tablesIn(text: string, rows: readonly WatchedRow[]): Set<string> {
   const words = new Set(text.match(/\w+/g));
-  return new Set(rows.flatMap(({ table, change }) => (change !== "proposed" && words.has(table) ? [table] : [])));
+  const seen = rows.filter(({ table, change }) => change !== "proposed" && !(change === "insert" && MADE.has(table)));
+  return new Set(seen.map(({ table }) => table).filter((table) => words.has(table)));
 }
 
 /** Whether a statement reads any of these rows of the table: whether it answers something else without them. */

@@ -8,6 +8,7 @@ import {
   type Store,
   type TransactOptions,
   TransientError,
+  WATCHES_ROWS,
 } from "@moorage/kernel/store";
 import { requireApart } from "./declared-meetings.ts";
 
@@ -164,10 +165,9 @@ class Spoiled extends Error {
 
 async function runTogether(tx: Database, members: readonly Waiting[]): Promise<Outcome[]> {
   const outcomes = await shareTransaction(tx, async (join) => {
-    const joined = members.map(() => join());
+    const joined = members.map(({ run, touches }) => ({ run, touches, member: join() }));
     const outcomes = await Promise.all(
-      members.map(async ({ run }, at): Promise<Outcome> => {
-        const member = joined[at] ?? join();
+      joined.map(async ({ run, member }): Promise<Outcome> => {
         try {
           return { value: await run(member.db) };
         } catch (error) {
@@ -175,7 +175,7 @@ async function runTogether(tx: Database, members: readonly Waiting[]): Promise<O
         }
       }),
     );
-    if (!outcomes.some(spoils)) await requireDeclared(members, joined, join);
+    if (WATCHES_ROWS && !outcomes.some(spoils)) await requireDeclared(joined, join().db);
     return outcomes;
   }).catch((error: unknown) => {
     throw error instanceof TransientError || error instanceof DeclarationError ? error : new Spoiled(() => true);
@@ -188,11 +188,8 @@ function spoils(outcome: Outcome | undefined): boolean {
   return outcome !== undefined && "error" in outcome && outcome.hasWritten;
 }
 
-/** Throws a DeclarationError when members meet that do not declare it, where rows are watched. */
-async function requireDeclared(waiting: readonly Waiting[], joined: readonly Member[], join: () => Member) {
-  const members = joined.flatMap((member, at) => {
-    const touched = member.touched();
-    return touched === undefined ? [] : [{ name: waiting[at]?.touches.writes.join(", ") ?? "", ...touched }];
-  });
-  if (members.length > 0) await requireApart(members, join().db);
+/** Throws a DeclarationError when some of them meet that do not declare it. `db`: the same transaction. */
+async function requireDeclared(joined: readonly { touches: Touches; member: Member }[], db: Database): Promise<void> {
+  const members = joined.map(({ touches, member }) => ({ name: touches.writes.join(", "), ...member.touched() }));
+  await requireApart(members, db);
 }
