@@ -25,7 +25,9 @@ const FORGETS = new URL("../support/fresh/forget-keys.ts", import.meta.url);
 const PROGRAM = fileURLToPath(new URL("../support/fresh/forgetful-process.ts", import.meta.url));
 
 test("a command that does not declare a tag which it moves is found by stale answers", async (t) => {
-  const house = await startHouse(t, { program: PROGRAM, env: { NODE_OPTIONS: `--import=${FORGETS.href}` } });
+  // Where rows are watched, the command itself fails (declarations.test.ts).
+  const env = { NODE_OPTIONS: `--import=${FORGETS.href}`, MOORAGE_TEST_DECLARATIONS: "" };
+  const house = await startHouse(t, { program: PROGRAM, env });
   const dice = diceOf(SEED);
   const connections = house.processes.flat();
   const tokens = {
