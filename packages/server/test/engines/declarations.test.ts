@@ -11,7 +11,7 @@ import { putManifest, type PutManifestInput } from "../../../registry/src/oci/ma
 import { loadConfig, signToken } from "../../src/index.ts";
 import { digestOf, pushLayers } from "../support/catalog/push.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "../support/database.ts";
-import { undeclaredIn } from "../support/declarations/undeclared.ts";
+import { undeclaredIn } from "../support/declarations/log-lines.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/installation.ts";
 import { startProcess } from "../support/processes.ts";

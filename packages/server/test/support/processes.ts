@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { undeclaredIn } from "./declarations/undeclared.ts";
+import { undeclaredIn } from "./declarations/log-lines.ts";
 import { UNLIMITED } from "./no-rate-limits.ts";
 import { inheritedEnv } from "./environment.ts";
 
