@@ -8,6 +8,7 @@
 //   MOORAGE_TEST_ENGINES=sqlite npm test      on one engine: sqlite or postgres
 //   MOORAGE_TEST_CONCURRENCY=1 npm test       so many concurrent processes
 //   npm test -- --times                      at its end the files that took the most processor time
+//   MOORAGE_TEST_MINUTES=60 npm test          so long a process at most, in place of 20 minutes
 //   MOORAGE_TEST_AGAIN=3 npm test             up to 3 failed files run again, alone; see runAgain
 //   MOORAGE_TEST_DEFECTS=<file>               those of them that passed then are added to that file
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
@@ -30,6 +31,8 @@ const extent: Extent = (["ci", "nightly", "all"] as const).find((each) => given.
 const options = given.filter((each) => each.startsWith("-") && !/^--(?:all|ci|nightly|times|short)$/.test(each));
 const words = given.filter((each) => !each.startsWith("-"));
 const engines = (process.env.MOORAGE_TEST_ENGINES ?? "sqlite,postgres").split(",") as Engine[];
+// Far more than a file takes on a slow machine. A process that a test leaves running would keep the run open.
+const limitMs = Number(process.env.MOORAGE_TEST_MINUTES ?? 20) * 60_000;
 // Tests wait for a good part of their time: for a process to start, for a lease to expire.
 const concurrency = Number(process.env.MOORAGE_TEST_CONCURRENCY ?? availableParallelism() * 2);
 
@@ -91,7 +94,7 @@ printTotals(totals, performance.now() - startMs);
 process.exit(failedIn(totals) > 0 || interrupted.signal.aborted ? 1 : 0);
 
 async function run(unit: Unit): Promise<Outcome> {
-  return await runUnit(unit, options, { cwd: root, env: envs[unit.engine], signal: interrupted.signal });
+  return await runUnit(unit, options, { cwd: root, env: envs[unit.engine], signal: interrupted.signal, limitMs });
 }
 
 /**

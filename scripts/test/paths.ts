@@ -35,6 +35,7 @@ export const TAKES_LONG = [
   "test/api/lists-during-writes",
   "test/api/response-cache",
   "test/auth/sign-in-browser",
+  "test/engines/declarations",
   "test/engines/fresh-answers",
   "test/engines/lost-content",
   "test/engines/migrate",

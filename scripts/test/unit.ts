@@ -9,9 +9,6 @@ import type { Line } from "./reporter.ts";
 const SEVERAL = fileURLToPath(new URL("./files.ts", import.meta.url));
 const REPORTER = new URL("./reporter.ts", import.meta.url).href;
 const OUTPUT_KEPT = 20_000;
-/** Far more than a unit takes on a slow machine. A process that a test leaves running would keep the run open. */
-const LIMIT_MS = 20 * 60_000;
-
 /** The result of a unit. */
 export interface Outcome {
   unit: Unit;
@@ -29,12 +26,7 @@ export interface Outcome {
 export async function runUnit(
   unit: Unit,
   options: readonly string[],
-  {
-    cwd,
-    env,
-    signal,
-    limitMs = LIMIT_MS,
-  }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal; limitMs?: number },
+  { cwd, env, signal, limitMs }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal; limitMs: number },
 ): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), "moorage-report-"));
   const report = join(folder, "lines");

@@ -32,3 +32,13 @@ export { type Database, type Store, StoreError, type StoreSettings, type Transac
 export { declareTables, STORE_TABLES, type TableDeclaration, type TableDeclarations } from "./table-declarations.ts";
 export type { ResourceTable, Row, Tables } from "./tables.ts";
 export { takeAdvisoryLock } from "./advisory-lock.ts";
+export type { DeclarableTable } from "./uncached-tables.ts";
+export {
+  type Columns,
+  DeclarationError,
+  takeWatchedRows,
+  type Touched,
+  type WatchedRead,
+  type WatchedRow,
+  WATCHES_ROWS,
+} from "./watched-rows.ts";

@@ -12,6 +12,8 @@ import { schemaFence } from "./schema-fence.ts";
 import { connect, readingDatabase, sqliteDatabase } from "./sqlite.ts";
 import { sqliteMeaning } from "./sqlite-faults.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
+import { WATCHES_ROWS } from "./watched-rows.ts";
+import { watchSqlite } from "./watched-sqlite.ts";
 
 // The data folder:
 //
@@ -109,7 +111,9 @@ export function openWriter(path: string, { waits = true } = {}): OpenWriter {
   // log of up to 32 MiB.
   raw.exec("pragma wal_autocheckpoint = 8000");
   if (!waits) raw.exec("pragma busy_timeout = 0");
-  return { db: sqliteDatabase(raw), raw, fence: schemaFence(raw) };
+  const db = sqliteDatabase(raw);
+  if (WATCHES_ROWS) watchSqlite(db, raw);
+  return { db, raw, fence: schemaFence(raw) };
 }
 
 /** The store of the data folder. `migrate` creates its file. */

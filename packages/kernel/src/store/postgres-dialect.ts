@@ -11,6 +11,7 @@ import {
 import type { Pool, PoolClient } from "pg";
 import { meaningOf, retried, TransientError, unavailable } from "./failures.ts";
 import { requireSchema } from "./schema-fence.ts";
+import { type NotedRow, notedBy } from "./watched-postgres.ts";
 
 // Kysely's own dialect prepares no statements and does not distinguish failures.
 
@@ -29,6 +30,8 @@ export interface PostgresDialectOptions {
 export interface PipelinedConnection extends DatabaseConnection {
   /** Sends the statements that `work` asks for in one packet. */
   together(work: () => void): void;
+  /** The rows that were changed through it; absent when they are not watched. */
+  readonly watched?: NotedRow[] | undefined;
 }
 
 /** A connection of the pool while it is in use. */
@@ -190,6 +193,9 @@ async function take(pool: Pool, { retryWindowMs, onRetry, onFault, texts }: Post
         throw new Error("the transaction could not be committed, since a statement in it had failed");
     },
     release,
+    get watched() {
+      return client && notedBy(client);
+    },
     together(work) {
       const stream = client?.connection.stream;
       stream?.cork();

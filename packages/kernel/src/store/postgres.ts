@@ -12,6 +12,8 @@ import { createReads, setReads } from "./read-together.ts";
 import { statement } from "./statement.ts";
 import { type Database, type Store, StoreError, type StoreSettings, type TransactOptions } from "./store.ts";
 import type { Tables } from "./tables.ts";
+import { createTriggers, watchClient, watchTransaction } from "./watched-postgres.ts";
+import { WATCHES_ROWS } from "./watched-rows.ts";
 
 // How long calls wait for a server that restarts, or for others that change the same rows.
 const RETRY_WINDOW_MS = 10_000;
@@ -46,6 +48,7 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   });
   // So does one that ends in the moment in which it was made; whoever gets it has its first statement fail.
   pool.on("connect", (client) => client.on("error", () => {}));
+  if (WATCHES_ROWS) pool.on("connect", watchClient);
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
   const options = { retryWindowMs: windowMs, onRetry, onFault, texts: statementTexts() };
   const logOldest = oldestTransactionLog(pool, log);
@@ -80,7 +83,10 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
     },
     use: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     version: () => forOperators(retried(windowMs, () => readVersion(pool))),
-    migrate: () => forOperators(retried(windowMs, () => migratePostgres(pool))),
+    async migrate() {
+      await forOperators(retried(windowMs, () => migratePostgres(pool)));
+      if (WATCHES_ROWS) await createTriggers(pool);
+    },
     async close() {
       await reader.destroy();
       // Kysely does not end a pool that it has never used.
@@ -103,6 +109,7 @@ async function transactOnce<T>(
   const transaction = await db.startTransaction().setIsolationLevel(isolation).execute();
   let value: T;
   try {
+    if (WATCHES_ROWS) await watchTransaction(transaction);
     if (durability === "deferred") await deferCommit(transaction);
     value = await work(transaction);
   } catch (error) {

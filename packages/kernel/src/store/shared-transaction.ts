@@ -10,9 +10,12 @@ import {
   type QueryResult,
 } from "kysely";
 import { type ManyForm, manyFormOf } from "./many.ts";
+import { changedTables } from "./uncached-tables.ts";
 import type { PipelinedConnection } from "./postgres-dialect.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
+import { NAME_MEMBER } from "./watched-postgres.ts";
+import { setWatched, type Touched, type WatchedRead } from "./watched-rows.ts";
 
 /** One of those that share a transaction. */
 export interface Member {
@@ -20,10 +23,13 @@ export interface Member {
   readonly db: Database;
   /** Whether it has written, or tried to. */
   readonly hasWritten: boolean;
+  /** What it has done so far, while rows are watched; otherwise nothing. */
+  touched(): Touched;
 }
 
 /** A member's parameters. */
 interface Asked {
+  member: number;
   parameters: readonly unknown[];
   resolve(result: QueryResult<unknown>): void;
   reject(error: unknown): void;
@@ -64,15 +70,21 @@ export async function shareTransaction<T>(tx: Database, work: (join: () => Membe
   });
 }
 
-type Run = (text: string, parameters: readonly unknown[]) => Promise<QueryResult<unknown>>;
+/** `member`: who has asked; absent for several. */
+type Run = (text: string, parameters: readonly unknown[], member?: number) => Promise<QueryResult<unknown>>;
 
 function shareConnection(connection: PipelinedConnection): { join(): Member; end(): Promise<void> } {
   let failure: { error: unknown } | undefined;
   let questions: Question[] = [];
   let round = 0;
   let isOver = false;
+  let joined = 0;
   const underWay = new Set<Promise<void>>();
-  const run: Run = async (text, parameters) => {
+  const { watched } = connection;
+  const run: Run = async (text, parameters, member) => {
+    // Before the statement, on the same connection: whoever waits for that has waited for this.
+    if (watched !== undefined)
+      void connection.executeQuery(CompiledQuery.raw(NAME_MEMBER, [String(member)])).catch(() => {});
     try {
       return await connection.executeQuery(CompiledQuery.raw(text, [...parameters]));
     } catch (error) {
@@ -97,25 +109,32 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
     // Where the member's next statement may be at the earliest: after its last one.
     let earliest = { round, at: 0 };
     let hasWritten = false;
+    const member = (joined += 1);
+    const reads: WatchedRead[] = [];
     const ask: Run = async (text, parameters) => {
       if (isOver) throw new Error("the transaction has ended");
+      if (watched !== undefined && changedTables(text)?.size === 0) reads.push({ text, parameters });
       hasWritten ||= !READS.test(text);
       if (questions.length === 0) void settled.then(flushSoon);
       const from = earliest.round === round ? earliest.at : 0;
       let question = questions.find((each, at) => at >= from && each.text === text);
-      if (question === undefined) questions.push((question = { text, form: manyFormOf(text), asked: [] }));
+      if (question === undefined)
+        questions.push((question = { text, form: watched ? undefined : manyFormOf(text), asked: [] }));
       earliest = { round, at: questions.indexOf(question) + 1 };
       const { asked, form } = question;
       return await new Promise((resolve, reject) => {
-        if (form === undefined || form.reads) return void asked.push({ parameters, resolve, reject });
-        asked.push({ parameters, resolve: () => {}, reject: () => {} });
+        if (form === undefined || form.reads) return void asked.push({ member, parameters, resolve, reject });
+        asked.push({ member, parameters, resolve: () => {}, reject: () => {} });
         resolve({ rows: [] });
       });
     };
     const db = new Kysely<Tables>({ dialect: dialectOf(ask) });
     members.set(db, async (text, parameters) => (await ask(text, parameters)).rows);
+    const rows = () => (watched ?? []).filter((row) => row.member === String(member));
+    if (watched !== undefined) setWatched(db, rows);
     return {
       db,
+      touched: () => ({ rows: rows(), reads }),
       get hasWritten() {
         return hasWritten;
       },
@@ -135,7 +154,9 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
 /** Answers all that have asked. Never throws. */
 async function answerAll({ text, form, asked }: Question, run: Run): Promise<void> {
   if (form === undefined || asked.length === 1)
-    await Promise.all(asked.map(({ parameters, resolve, reject }) => run(text, parameters).then(resolve, reject)));
+    await Promise.all(
+      asked.map(({ member, parameters, resolve, reject }) => run(text, parameters, member).then(resolve, reject)),
+    );
   else if (form.reads) await readMany(form, asked, run);
   else await writeMany(form, asked, run);
 }

@@ -62,7 +62,7 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
  * keys (store/key-cache.ts) depend on nothing in them but by their keys: what the tables of manifests, references and
  * blobs get is content by its digest, which never changes, and only commands that declare nothing remove it.
  */
-const DECLARABLE_TABLES: readonly (keyof Tables)[] = [
+const DECLARABLE_TABLES = [
   "tags",
   "tag_history",
   "manifests",
@@ -75,7 +75,10 @@ const DECLARABLE_TABLES: readonly (keyof Tables)[] = [
   "quota_refs",
   "image_archives",
   "image_archive_names",
-];
+] as const satisfies readonly (keyof Tables)[];
+
+/** A table of which a command can declare what it changes. */
+export type DeclarableTable = (typeof DECLARABLE_TABLES)[number];
 
 // When content was last seen by somebody who may push. No answer depends on it, and none is cached for longer than it
 // matters (oci/gc/grace.ts), so that it counts as an uncached table of its own.

@@ -9,11 +9,12 @@ import type { TermsDocument } from "@moorage/kernel/core/service";
 import { messageOf } from "@moorage/kernel/core/stored-answer";
 import { isStreamed } from "@moorage/kernel/core/streamed-answer";
 import type { Work } from "@moorage/kernel/core/work";
-import type { Database } from "@moorage/kernel/store";
+import { type Database, takeWatchedRows, WATCHES_ROWS } from "@moorage/kernel/store";
 import { authorize, placesOf } from "@moorage/platform/auth";
 import { apiEvents, appendEvents, type Emit } from "@moorage/platform/events";
 import { requireTerms } from "@moorage/platform/iam";
 import { AREAS } from "../areas.ts";
+import { requireDeclaredChanges } from "./declared-changes.ts";
 import { packed, unpacked } from "./latin1.ts";
 import { type Method, ruleOf } from "./methods.ts";
 import { isOfInstallation } from "./of-installation.ts";
@@ -118,15 +119,17 @@ export interface Ran {
 
 /** Runs a command in the transaction, and appends the events that it emitted, but those of a dry run. */
 export async function runCommand(
-  { run, isDryRun }: AnyCommand,
+  { name, run, changes, isDryRun }: AnyCommand,
   { data, input, tx, context }: { data: CallData; input: unknown; tx: Database; context: CommandContext },
 ): Promise<Ran> {
   const call = openCall(data, tx);
+  if (WATCHES_ROWS) takeWatchedRows(tx);
   // The signature of Transactor.write says that the input is this command's.
   const output = await run(call, input as never, context);
   // Their numbers would not be rolled back on PostgreSQL.
   if (isDryRun(input as never)) return { output, wakes: [] };
   await appendEvents(tx, data, call.pendingEvents);
   if (call.pendingEvents.length > 0) call.wake("deliveries");
+  if (WATCHES_ROWS) requireDeclaredChanges(name, changes(input as never, output), takeWatchedRows(tx));
   return { output, wakes: [...call.wakes] };
 }

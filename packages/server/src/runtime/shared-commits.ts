@@ -2,11 +2,15 @@ import { Code, MoorageError } from "@moorage/kernel/errors";
 import type { Sharing } from "@moorage/kernel/core/command";
 import {
   type Database,
+  DeclarationError,
+  type Member,
   shareTransaction,
   type Store,
   type TransactOptions,
   TransientError,
+  WATCHES_ROWS,
 } from "@moorage/kernel/store";
+import { requireApart } from "./declared-meetings.ts";
 
 // A commit waits for the disk and costs a dozen round trips, and transactions that change neighboring rows collide
 // (ADR 5). So commands that are known not to meet each other share one: whatever arrives while it is under way goes
@@ -160,22 +164,32 @@ class Spoiled extends Error {
 }
 
 async function runTogether(tx: Database, members: readonly Waiting[]): Promise<Outcome[]> {
-  const outcomes = await shareTransaction(tx, (join) =>
-    Promise.all(
-      members.map(async ({ run }): Promise<Outcome> => {
-        const member = join();
+  const outcomes = await shareTransaction(tx, async (join) => {
+    const joined = members.map(({ run, touches }) => ({ run, touches, member: join() }));
+    const outcomes = await Promise.all(
+      joined.map(async ({ run, member }): Promise<Outcome> => {
         try {
           return { value: await run(member.db) };
         } catch (error) {
           return { error, hasWritten: member.hasWritten };
         }
       }),
-    ),
-  ).catch((error: unknown) => {
-    throw error instanceof TransientError ? error : new Spoiled(() => true);
+    );
+    if (WATCHES_ROWS && !outcomes.some(spoils)) await requireDeclared(joined, join().db);
+    return outcomes;
+  }).catch((error: unknown) => {
+    throw error instanceof TransientError || error instanceof DeclarationError ? error : new Spoiled(() => true);
   });
-  const spoils = (outcome: Outcome | undefined): boolean =>
-    outcome !== undefined && "error" in outcome && outcome.hasWritten;
   if (outcomes.some(spoils)) throw new Spoiled((at) => spoils(outcomes[at]));
   return outcomes;
+}
+
+function spoils(outcome: Outcome | undefined): boolean {
+  return outcome !== undefined && "error" in outcome && outcome.hasWritten;
+}
+
+/** Throws a DeclarationError when some of them meet that do not declare it. `db`: the same transaction. */
+async function requireDeclared(joined: readonly { touches: Touches; member: Member }[], db: Database): Promise<void> {
+  const members = joined.map(({ touches, member }) => ({ name: touches.writes.join(", "), ...member.touched() }));
+  await requireApart(members, db);
 }

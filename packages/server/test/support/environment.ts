@@ -6,7 +6,9 @@
 export function inheritedEnv({ isBundled = true } = {}): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) =>
-      name === "MOORAGE_BUNDLE" ? isBundled : !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST"),
+      name === "MOORAGE_BUNDLE"
+        ? isBundled
+        : name === "MOORAGE_TEST_DECLARATIONS" || (!name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")),
     ),
   );
 }

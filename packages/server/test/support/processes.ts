@@ -2,7 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import { undeclaredIn } from "./declarations/log-lines.ts";
 import { UNLIMITED } from "./no-rate-limits.ts";
 import { inheritedEnv } from "./environment.ts";
 
@@ -56,6 +58,8 @@ export async function startProcess(
   t.after(async () => {
     child.kill("SIGKILL");
     await exited;
+    // Programs that are not this one may do so on purpose.
+    if (program === PROGRAM) assert.deepEqual(undeclaredIn(lines), []);
   });
   const lines: LogLine[] = [];
   const errors: string[] = [];
