@@ -66,9 +66,9 @@ export async function endFollowing({ tx }: Call, upstream: string): Promise<void
   await storeFollowState(tx, upstream, null);
 }
 
-/** Makes a turn due now; if one is under way, another follows it. `force`: it deletes whatever is gone there. */
+/** Makes a turn due now; if one is under way, another follows it. `force`: that one deletes whatever is gone there. */
 export async function requestTurn(call: Call, upstream: string, force: boolean): Promise<void> {
-  const due = { next_time: call.agreedMs, ...(force && { forced: 1 }) };
+  const due = { next_time: call.agreedMs, forced: force ? 1 : 0 };
   const row = await call.tx
     .updateTable("upstream_follows")
     .set(due)

@@ -27,7 +27,7 @@ test("tags that are gone there go here, at most a tenth within an hour, and the 
   const [repo] = (await here.api("GET", "/registry/v2/repos")).repos;
   const { moves } = await here.api<{ moves: { digest: string; reason: string }[] }>(
     "GET",
-    `/registry/v2/tags/${repo?.uid}/tags/v1/moves`,
+    `/registry/v2/repos/${repo?.uid}/tags/v1/moves`,
   );
   assert.deepEqual([moves[0]?.digest, moves[0]?.reason], ["", "mirror"]);
 
