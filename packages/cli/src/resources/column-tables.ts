@@ -593,6 +593,10 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     },
     count("LEFT", "rate.remaining"),
     count("LIMIT", "rate.limit", WIDE),
+    {
+      header: "FOLLOWS",
+      value: (item) => textAt(item, "followState.state").replace("SYNC_STATE_", "").toLowerCase(),
+    },
     time("LAST ANSWER", "lastSuccessTime"),
     text("LAST ERROR", "lastError", { flexible: true, color: () => "red" }),
     duration("TAG TTL", "tagTtl", WIDE),

@@ -969,6 +969,19 @@ export const MIGRATIONS: Migration[] = [
       `alter table trust_roots add column timestamp_threshold INT8`,
     ],
   },
+  {
+    version: 84,
+    name: "registries that are followed",
+    statements: [
+      `alter table registry_upstreams add column follow text`,
+      `alter table registry_upstreams add column follow_state text`,
+      `alter table upstream_repos add column follow_time INT8`,
+      `alter table upstream_repos add column follow_tags INT8 not null default 0`,
+      `alter table upstream_repos add column missing_tags INT8 not null default 0`,
+      `create table upstream_follows (upstream KEY primary key, next_time INT8 not null, holder KEY not null, hold_until INT8 not null, turn_time INT8, begin_time INT8 not null, success_time INT8, failures INT8 not null, forced INT8 not null)`,
+      `create index upstream_follows_due on upstream_follows (next_time)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

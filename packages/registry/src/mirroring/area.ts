@@ -1,5 +1,6 @@
 import type { Area } from "@moorage/kernel/core/area";
 import { mirrorCommands } from "./commands.ts";
+import { deleteGoneTag } from "./gone-tags.ts";
 import { belowRepo, resealMirrors } from "./rows.ts";
 import { MIRRORING_TABLES } from "./tables.ts";
 import { mirrorMetrics } from "./metrics.ts";
@@ -10,6 +11,6 @@ export const mirroringArea: Area = {
   tables: MIRRORING_TABLES,
   below: { repo: belowRepo },
   reseal: resealMirrors,
-  commands: [...mirrorCommands, linkSharedBlob],
+  commands: [...mirrorCommands, linkSharedBlob, deleteGoneTag],
   metrics: [mirrorMetrics],
 };

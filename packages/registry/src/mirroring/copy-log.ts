@@ -104,6 +104,7 @@ export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog 
         failedCount: failed.count,
         counts: bare.count > 0 ? new Map([...counts, ["referrers", bare.count]]) : counts,
         retryAfterMs: error?.retryAfterMs,
+        ...(error && { error }),
       };
     },
   };

@@ -1,4 +1,5 @@
 import { SyncState } from "@moorage/api/messages";
+import type { UpstreamError } from "./errors.ts";
 
 /** Why a followed tag is not here as it is at the source; also a label of metrics. */
 export type TagFailure = "missing" | "wrong" | "refused" | "unreachable" | "policy";
@@ -21,6 +22,8 @@ export interface CopyResult {
   isEmpty?: boolean;
   /** The number of tags followed. Undefined when the list could not be read. */
   tagsSeen?: number;
+  /** How many of them are not here as they are at the source, for whatever reason; only where tagsSeen is. */
+  tagsMissing?: number;
   /** The tags that could not be copied: the first of them, and how many there are. */
   failed: FailedTag[];
   failedCount: number;
@@ -28,6 +31,8 @@ export interface CopyResult {
   counts: ReadonlyMap<TagFailure | "referrers", number>;
   /** How long the source asked not to be sent requests, in milliseconds. */
   retryAfterMs?: number | undefined;
+  /** What ended the copying early, or kept the list from being read to its end. */
+  error?: UpstreamError;
 }
 
 /** Names in one sentence, of which only the first are listed. */

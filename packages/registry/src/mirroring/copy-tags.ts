@@ -1,4 +1,5 @@
 import type { SyncSettings } from "../registry/index.ts";
+import { noteTagChecks } from "../upstreams/index.ts";
 import { mirrorCall } from "./context.ts";
 import type { CopyJob } from "./copy-job.ts";
 import { createCopyLog, type CopyLog } from "./copy-log.ts";
@@ -20,6 +21,16 @@ interface Copying {
   digests: Map<string, UpstreamError | undefined>;
   /** Tags that the source lists, and does not have when it is asked for them. */
   missing: string[];
+  /** Tags that were here as they are at the source. */
+  unchanged: string[];
+  /** Tags that are here as they are at the source, or that it has no longer. */
+  settled: Set<string>;
+}
+
+/** How the tags of a repo are copied. */
+interface CopyOptions extends Pick<SyncSettings, "follows">, Partial<Pick<SyncSettings, "history">> {
+  /** Called with the tags of the source, when they have been listed. */
+  listed?(tags: FollowedTags): void;
 }
 
 /**
@@ -29,27 +40,35 @@ interface Copying {
  */
 export async function copyTags(
   job: CopyJob,
-  { follows, history = false }: Pick<SyncSettings, "follows"> & Partial<Pick<SyncSettings, "history">>,
+  { follows, history = false, listed: onListed }: CopyOptions,
   pause: AbortSignal,
 ): Promise<CopyResult | undefined> {
   const log = createCopyLog(job.gaps, job.signal);
-  const copying: Copying = { job, log, digests: new Map(), missing: [] };
+  const copying: Copying = { job, log, digests: new Map(), missing: [], unchanged: [], settled: new Set() };
   let tagsSeen: number | undefined;
+  let wantedTags: string[] = [];
+  const withMissing = (result: CopyResult): CopyResult =>
+    tagsSeen === undefined
+      ? result
+      : { ...result, tagsMissing: tagsSeen - wantedTags.filter((tag) => copying.settled.has(tag)).length };
   try {
     const listed = await listFollowed(job, follows);
     const { followed, companions, unstorable, error } = listed;
+    onListed?.(listed);
     tagsSeen = followed.length + unstorable.length;
+    wantedTags = followed;
     for (const { tag, reason } of unstorable) log.failed(tag, "wrong", reason);
     const found = await copyAll(copying, followed, pause);
     // Also of images whose tags may not follow: a policy of signatures lets them once their signatures are here.
     const wanted = companions.filter(({ digest }) => copying.digests.has(digest)).map(({ tag }) => tag);
     if (found === undefined || (await copyAll(copying, wanted, pause)) === undefined) return undefined;
+    await noteUnchanged(copying);
     await judgeMissing(copying);
     if (history && !(await copyHistory(job, log, pause))) return undefined;
-    return log.result({ tagsSeen, ...emptiness(listed), ...(error && { error }) });
+    return withMissing(log.result({ tagsSeen, ...emptiness(listed), ...(error && { error }) }));
   } catch (error) {
     if (!(error instanceof UpstreamError) || job.signal.aborted) throw error;
-    return log.result({ ...(tagsSeen !== undefined && { tagsSeen }), error });
+    return withMissing(log.result({ ...(tagsSeen !== undefined && { tagsSeen }), error }));
   }
 }
 
@@ -70,8 +89,18 @@ async function copyAll(copying: Copying, tags: string[], pause: AbortSignal): Pr
   return digests;
 }
 
+/** Notes that tags were compared with those of a registry that a group stands for; moved ones are noted by the move. */
+async function noteUnchanged({ job: { deps, place }, unchanged }: Copying): Promise<void> {
+  const { repo, upstream } = place;
+  if (upstream === undefined) return;
+  for (let at = 0; at < unchanged.length; at += CHUNK) {
+    const tags = unchanged.slice(at, at + CHUNK);
+    await deps.transactor.write(noteTagChecks, mirrorCall(deps), { repo, upstream, tags });
+  }
+}
+
 /** A tag that the source lists still, and does not have, is a failure; one that it lists no more was deleted there. */
-async function judgeMissing({ job, log, missing }: Copying): Promise<void> {
+async function judgeMissing({ job, log, missing, settled }: Copying): Promise<void> {
   if (missing.length === 0) return;
   const still = await listedStill(job, missing).catch((error: unknown) => {
     if (!(error instanceof UpstreamError) || job.signal.aborted) throw error;
@@ -79,7 +108,10 @@ async function judgeMissing({ job, log, missing }: Copying): Promise<void> {
   });
   for (const tag of missing)
     if (still.has(tag)) log.failed(tag, "missing", "the source lists it, and answers 404");
-    else log.gone(tag);
+    else {
+      log.gone(tag);
+      settled.add(tag);
+    }
 }
 
 /**
@@ -119,7 +151,12 @@ async function copyTag(copying: Copying, tag: string, before: string): Promise<s
   const { deps, place } = copying.job;
   const digest = await copyContent(copying, tag);
   if (digest === undefined) copying.missing.push(tag);
-  if (digest === undefined || digest === before) return digest;
+  if (digest === undefined) return undefined;
+  if (digest === before) {
+    copying.unchanged.push(tag);
+    copying.settled.add(tag);
+    return digest;
+  }
   const { gone, kept = false } = await deps.transactor.write(followTag, mirrorCall(deps), {
     ...place,
     tag,
@@ -128,6 +165,7 @@ async function copyTag(copying: Copying, tag: string, before: string): Promise<s
   });
   if (kept) copying.log.kept(tag);
   if (gone) throw new UpstreamError("wrong", "what it points to was deleted here meanwhile");
+  copying.settled.add(tag);
   return digest;
 }
 

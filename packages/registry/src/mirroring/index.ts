@@ -5,6 +5,7 @@ import type { MirrorDeps } from "./context.ts";
 import { createCopyQueue } from "./copy-queue.ts";
 import { createDownloads } from "./downloads.ts";
 import { createFetchLimit } from "./fetch-limit.ts";
+import { type FollowScheduler, startFollowing } from "./following/scheduler.ts";
 import { createPullThrough } from "./pull-through.ts";
 import { createSourceLookup } from "./source-lookup.ts";
 import { createSources } from "./sources.ts";
@@ -61,16 +62,19 @@ export function openMirroring(deps: MirrorDeps): Mirroring {
   const lookup = createSourceLookup({ deps, sources, standIns: clients.source, limit });
   const upstream = createPullThrough({ deps, lookup, downloads, copies, signal });
   let scheduler: MirrorScheduler | undefined;
+  let following: FollowScheduler | undefined;
   return {
     upstream,
     standIns: createStandIns({ deps, clients, copies, limit, signal, states, through: upstream }),
     start(wakes) {
-      if (deps.config.mirrorWorkers > 0)
-        scheduler = startScheduler({ deps, downloads, sources: createSources(deps, client, FOR_RUNS) }, wakes);
+      if (deps.config.mirrorWorkers === 0) return;
+      scheduler = startScheduler({ deps, downloads, sources: createSources(deps, client, FOR_RUNS) }, wakes);
+      const ofRuns = { deps, states, clients: { checks, content: client }, retryPolicy: FOR_RUNS };
+      following = startFollowing({ deps, downloads, clients: createStandInClients(ofRuns) }, wakes);
     },
     async close() {
       closing.abort();
-      await scheduler?.stop();
+      await Promise.all([scheduler?.stop(), following?.stop()]);
       await Promise.all([client.close(), checks.close()]);
       await states.settled();
     },

@@ -5,7 +5,7 @@ import { createAuthorization, type Credentials } from "./authorization.ts";
 import type { MirrorPlace } from "./commands.ts";
 import { type Guard, openExchange, type RetryPolicy } from "./request.ts";
 import { readManifest, type Resolved, resolveTag } from "./source-manifests.ts";
-import { listReferrers, listTags, type Referrers } from "./source-lists.ts";
+import { listReferrers, listRepositories, listTags, type Referrers } from "./source-lists.ts";
 import { type BlobStream, blobSize, openBlob } from "./source-blobs.ts";
 
 /**
@@ -81,4 +81,27 @@ export function openUpstream({
     blob: (digest, offset, signal) => openBlob(repository, digest, offset, signal),
     blobSize: (digest, likely, signal) => blobSize(repository, digest, likely, signal),
   };
+}
+
+/** A client for the catalog of a registry. */
+export interface Catalog {
+  /** The names of its repositories, a page at a time; invalid names, too. Throws as Upstream does. */
+  repositories(signal: AbortSignal): AsyncGenerator<string[]>;
+}
+
+/** Source: the Docker registry API, "Catalog". */
+export function openCatalog({
+  client,
+  clock,
+  origin,
+  credentials,
+  retryPolicy,
+  maxManifestBytes,
+  listTimeoutMs = LIST_TIMEOUT_MS,
+  guard,
+}: Omit<UpstreamOptions, "name">): Catalog {
+  const authorization = createAuthorization({ client, clock, scopes: ["registry:catalog:*"], credentials });
+  const exchange = openExchange({ client, clock, origin, retryPolicy, authorization, guard });
+  const registry = { exchange, origin, base: "/v2", maxManifestBytes, listTimeoutMs, refusesHead: false };
+  return { repositories: (signal) => listRepositories(registry, signal) };
 }

@@ -36,7 +36,7 @@ export interface RunEnds {
 type RunResult = CopyResult & { intervalMs?: number };
 
 // Ends the run of a source that sends almost nothing. What was copied stays.
-const LONGEST_RUN_MS = 12 * 3_600_000;
+export const LONGEST_RUN_MS = 12 * 3_600_000;
 const FIRST_BACK_OFF_MS = 30_000;
 const LONGEST_BACK_OFF_MS = 3_600_000;
 const MAX_MESSAGE = 1_000;
@@ -100,7 +100,7 @@ async function copyRepo(
 }
 
 /** The result of a run that threw. Undefined when the run no longer holds the repo, or its source has changed. */
-function failureOf({ log }: MirrorDeps, error: unknown, signal: AbortSignal): RunResult | undefined {
+export function failureOf({ log }: MirrorDeps, error: unknown, signal: AbortSignal): RunResult | undefined {
   if (error instanceof MoorageError && error.code === Code.Aborted) return undefined;
   if (signal.aborted) return failedResult("the run took too long; the next one continues from there");
   if (error instanceof UpstreamError) return failedResult(error.message);
@@ -146,7 +146,7 @@ async function recordResult(
  * The delay before the run after a failed one: it grows with each failure and is never shorter than the source's
  * Retry-After. Random, so that repos do not all retry together.
  */
-function backOffMs(failures: number, { retryAfterMs = 0 }: RunResult): number {
+export function backOffMs(failures: number, { retryAfterMs = 0 }: Pick<RunResult, "retryAfterMs">): number {
   const longest = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 20));
   return Math.round(Math.max(longest * (0.5 + Math.random() / 2), retryAfterMs * (1 + Math.random() / 10)));
 }

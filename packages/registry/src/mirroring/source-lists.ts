@@ -16,9 +16,7 @@ export interface Referrers {
 
 const PAGE = 1_000;
 const MAX_TAGS = 1_000_000;
-/** Longer than that of any tag. */
-const MAX_NAME = 200;
-/** The name of a tag that is not text. */
+/** A name that is not text. */
 const NO_TEXT = "(not text)";
 // Some registries filter a page after it was cut, so a few may bring nothing although others follow.
 const MAX_IDLE_PAGES = 8;
@@ -28,30 +26,76 @@ const NO_REFERRERS_API: ReadonlySet<number> = new Set([404, 405, 501]);
 // The image itself does not wait for what refers to it.
 const IMPATIENT = { retries: 1, maxWaitMs: 2_000 };
 
+/** A list of names that registries give a page at a time, by `n` and `last`. */
+interface NamedList {
+  /** What follows the base of the repository. */
+  path: string;
+  /** The field of its pages. */
+  field: string;
+  most: number;
+  /** The length after which names are cut: longer than any may have. */
+  longest: number;
+  /** What it means that there is no such list. */
+  none: string;
+}
+
+const TAGS: NamedList = {
+  path: "/tags/list",
+  field: "tags",
+  most: MAX_TAGS,
+  longest: 200,
+  none: "the source has no such image",
+};
+const CATALOG: NamedList = {
+  path: "/_catalog",
+  field: "repositories",
+  most: 1_000_000,
+  longest: 300,
+  none: "the source has no catalog",
+};
+
+/** The names of the repository's tags, a page at a time, those included that no tag may have; as listNames. */
+export function listTags(repository: SourceRepository, signal: AbortSignal): AsyncGenerator<string[]> {
+  return listNames(repository, TAGS, signal);
+}
+
 /**
- * The names of the repository's tags, a page at a time, those included that no tag may have. It ends when nothing new
- * comes, and throws an UpstreamError when there should be more by then.
+ * The names of a registry's repositories, a page at a time, those included that none may have; as listNames. The base
+ * is that of the registry. Source: the Docker registry API, "Catalog".
  */
-export async function* listTags(repository: SourceRepository, signal: AbortSignal): AsyncGenerator<string[]> {
+export function listRepositories(registry: SourceRepository, signal: AbortSignal): AsyncGenerator<string[]> {
+  return listNames(registry, CATALOG, signal);
+}
+
+/**
+ * The names of a list, a page at a time. It ends when nothing new comes, and throws an UpstreamError when there should
+ * be more by then, and one of status 404 when there is no such list.
+ */
+async function* listNames(
+  repository: SourceRepository,
+  list: NamedList,
+  signal: AbortSignal,
+): AsyncGenerator<string[]> {
+  const { path, field, most, none } = list;
   const pages = createPageMemory();
   let count = 0;
   let last = "";
   for (let more = true; more;) {
     more = false;
     const after = last === "" ? "" : `&last=${encodeURIComponent(last)}`;
-    for await (const page of pagesOf(repository, `${repository.base}/tags/list?n=${PAGE}${after}`, { signal })) {
-      if (page === undefined) throw new UpstreamError("wrong", "the source has no such image");
-      const names = tagsOf(page.body);
+    for await (const page of pagesOf(repository, `${repository.base}${path}?n=${PAGE}${after}`, { signal })) {
+      if (page === undefined) throw new UpstreamError("wrong", none, { status: 404 });
+      const names = namesOf(page.body, list);
       const { isNew, idle } = pages.add(names);
       const newest = names.at(-1) ?? "";
       const isFull = names.length >= PAGE;
       count += names.length;
-      if (count > MAX_TAGS) throw new UpstreamError("wrong", `the source has more than ${MAX_TAGS} tags`);
+      if (count > most) throw new UpstreamError("wrong", `the source has more than ${most} ${field}`);
       yield names;
       if (idle > MAX_IDLE_PAGES || (page.leadsBack && !isNew && isFull))
-        throw new UpstreamError("wrong", "the source's list of tags leads on, and brings nothing new");
+        throw new UpstreamError("wrong", `the source's list of ${field} leads on, and brings nothing new`);
       // After a full page without a Link header, or with one that leads back, the list is asked again from its last
-      // tag on: some registries send no links.
+      // name on: some registries send no links.
       more = !page.linked && (page.leadsBack ? isNew : names.length === PAGE) && newest > last;
       last = newest;
     }
@@ -59,12 +103,13 @@ export async function* listTags(repository: SourceRepository, signal: AbortSigna
 }
 
 /** The names on a page. Throws an UpstreamError when it has no list of them. */
-function tagsOf({ tags }: Record<string, unknown>): string[] {
-  if (tags === null) return [];
-  if (!Array.isArray(tags)) throw new UpstreamError("wrong", "the source answers without a list of tags");
-  return (tags as unknown[]).map((tag) =>
+function namesOf(body: Record<string, unknown>, { field, longest }: NamedList): string[] {
+  const names = body[field];
+  if (names === null) return [];
+  if (!Array.isArray(names)) throw new UpstreamError("wrong", `the source answers without a list of ${field}`);
+  return (names as unknown[]).map((name) =>
     // A name that is too long stays too long.
-    typeof tag === "string" ? tag.slice(0, MAX_NAME).toWellFormed() : NO_TEXT,
+    typeof name === "string" ? name.slice(0, longest).toWellFormed() : NO_TEXT,
   );
 }
 

@@ -22,7 +22,7 @@ export async function repositoryFor(call: Call, name: string, ...capabilities: C
 }
 
 /** The same for a path that was resolved before. */
-export async function requireRepository(
+async function requireRepository(
   call: Call,
   name: string,
   { repo, group }: Resolved,

@@ -15,6 +15,7 @@ export {
   hurrySignatureChecks,
   NO_ATTACHER,
 } from "./attachment-checks.ts";
+export { DELETIONS_MS, isTooMany } from "./deletion-limit.ts";
 export { imagePaths } from "./image-paths.ts";
 export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
 export { parseImageSource } from "./image-source.ts";

@@ -40,7 +40,8 @@ declare module "@moorage/kernel/store/tables" {
     };
     /**
      * Every digest that a tag pointed to. `reason`: push, api, mirror, promote or rollback; delete or retention (then
-     * the digest is empty); import, whatever was done there. `source`: of the last, from where.
+     * the digest is empty, as it is for a mirror's tag that is gone at its source); import, whatever was done there.
+     * `source`: of the last, from where.
      */
     tag_history: {
       repo: string;

@@ -3,8 +3,9 @@ import type { Call } from "@moorage/kernel/core/call";
 import { parentOf } from "@moorage/kernel/lib/uid";
 
 /** Why a tag moved; stored in its history. Source: docs/contract.md, "Tag history". */
-export type MoveReason = "push" | "api" | "mirror" | "promote" | "rollback" | "import" | "replicate" | DeleteReason;
-export type DeleteReason = "delete" | "retention";
+export type MoveReason = "push" | "api" | "promote" | "rollback" | "import" | "replicate" | DeleteReason;
+/** `mirror`: it moved or was deleted at the registry that is copied. */
+export type DeleteReason = "delete" | "retention" | "mirror";
 
 /** The body of a tag's event. `bundles` is JSON text. */
 export interface TagChange {

@@ -17,7 +17,7 @@ export interface TagMove {
   /** The tag's name. */
   name: string;
   digest: string;
-  reason: Exclude<MoveReason, DeleteReason>;
+  reason: Exclude<MoveReason, "delete" | "retention">;
   /** Defaults to the tag's value; false for a new tag. */
   deprecated?: boolean;
   /** Defaults to the tag's value; empty for a new tag. */

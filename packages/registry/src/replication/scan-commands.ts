@@ -2,6 +2,7 @@ import { ReplicationDeletions, ReplicationItemState } from "@moorage/api/message
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { type Row, select } from "@moorage/kernel/store";
+import { DELETIONS_MS, isTooMany } from "../registry/index.ts";
 import { intervalMs, retryItems } from "./turns.ts";
 
 const { PENDING, RUNNING, DONE, BLOCKED } = ReplicationItemState;
@@ -15,10 +16,6 @@ export interface MovedTag {
   /** When it moved to the digest, in milliseconds since 1970. */
   moveTime: number;
 }
-
-/** Of how many tags one may be deleted at the destination within an hour without force. */
-const ONE_OF = 10;
-const HOUR_MS = 3_600_000;
 
 /** Has tags pushed. Those that are being pushed follow when that has ended. */
 export const queueMoves = command(
@@ -111,11 +108,11 @@ async function tooMany({ tx, nowMs }: Call, replication: string, more: number): 
        sum(case when digest = '' and (state in (?, ?) or wait_time > ?) then 1 else 0 end) as going
      from replication_items where replication = ? and (pushed_digest <> '' or put_digest <> '' or wait_time > ?)
        and state <> ?`,
-    [PENDING, BLOCKED, nowMs - HOUR_MS, replication, nowMs - HOUR_MS, RUNNING],
+    [PENDING, BLOCKED, nowMs - DELETIONS_MS, replication, nowMs - DELETIONS_MS, RUNNING],
   );
   const all = Number(found?.all ?? 0);
   const going = Number(found?.going ?? 0) + more;
-  if (going * ONE_OF <= all) return undefined;
+  if (!isTooMany(going, all)) return undefined;
   return `${going} of ${all} tags would be deleted there, more than a tenth: a run with force deletes them`;
 }
 

@@ -6,6 +6,7 @@ import { belowRepo } from "./below-repo.ts";
 import { UPSTREAM_CHECKS } from "./checks.ts";
 import { upstreamCommands } from "./commands.ts";
 import { resealUpstreams } from "./credentials.ts";
+import { followMetrics } from "./follow-metrics.ts";
 import { registryUpstreamsService } from "./service.ts";
 import { UPSTREAM_TABLES } from "./tables.ts";
 
@@ -20,4 +21,5 @@ export const upstreamsArea: Area = {
   reseal: resealUpstreams,
   services: [served(RegistryUpstreamsService, registryUpstreamsService)],
   commands: upstreamCommands,
+  metrics: [followMetrics],
 };

@@ -18,6 +18,14 @@ export const UPSTREAM_CHECKS: readonly RowCheck[] = [
     show: ["repo"],
     repair: removeFaulty("upstream_repos", ["repo"]),
   },
+  {
+    kind: "upstream-follow-without-follow",
+    meaning: "an upstream is to be copied that is gone, or that follows nothing",
+    find: `select f.upstream from upstream_follows as f where not exists (
+      select 1 from registry_upstreams as u where u.uid = f.upstream and u.follow is not null)`,
+    show: ["upstream"],
+    repair: removeFaulty("upstream_follows", ["upstream"]),
+  },
   ...Object.entries(NOTES).map(([table, key]): RowCheck => {
     return {
       kind: `${table.replace("_", "-")}-without-repo`,

@@ -1,8 +1,10 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { type Database, statement } from "@moorage/kernel/store";
+import { followCommands } from "./follow-commands.ts";
 import { noteSighting } from "./age.ts";
 import { type RegistryRate, rateText } from "./rate.ts";
+import { isOrigin } from "./stand-ins.ts";
 
 /** What is found out anew when it is lost. */
 const AGAIN = { isolation: "read committed", durability: "deferred" } as const;
@@ -66,5 +68,15 @@ export const noteTagCheck = command(
   AGAIN,
 );
 
+/** Notes that tags were compared with the registry's, unless the repo is none of the upstream any more. */
+export const noteTagChecks = command(
+  "upstreams.noteTagChecks",
+  async (call: Call, { repo, upstream, tags }: { repo: string; upstream: string; tags: string[] }): Promise<void> => {
+    if (!(await isOrigin(call.tx, repo, upstream))) return;
+    for (const tag of tags) await noteCheck(call, repo, tag);
+  },
+  AGAIN,
+);
+
 /** The commands of upstreams. */
-export const upstreamCommands = [noteSighting, noteUpstream, noteTagCheck] as const;
+export const upstreamCommands = [noteSighting, noteUpstream, noteTagCheck, noteTagChecks, ...followCommands] as const;

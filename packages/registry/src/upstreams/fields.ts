@@ -6,6 +6,7 @@ import type { FieldViolation } from "@moorage/kernel/errors";
 import { networks } from "@moorage/kernel/lib/network";
 import { urlFault } from "@moorage/kernel/lib/url-fault";
 import { isPrivate, policyViolations } from "../registry/index.ts";
+import { followFaults } from "./follow-rules.ts";
 import { registryOrigin } from "./registries.ts";
 
 const NOT_SUPPORTED = "is not supported by this version of the server";
@@ -36,6 +37,7 @@ export function checkUpstream(
   wrong("missingTtl", durationFault(upstream.missingTtl, MAX_TTL_S));
   wrong("cooldown", durationFault(upstream.cooldown, MAX_COOLDOWN_S));
   wrong("keepUnpulled", keepFault(upstream.keepUnpulled));
+  found.push(...followFaults(upstream));
   if (upstream.tagPolicy !== undefined) found.push(...policyViolations(upstream.tagPolicy, "tagPolicy"));
   for (const field of ["allowed", "denied"] as const)
     for (const each of listFaults(field, upstream[field], MAX_PATTERNS, patternFault)) found.push(each);
@@ -46,8 +48,8 @@ export function checkUpstream(
   return found;
 }
 
-function unsupportedIn({ maxBytes, follow }: RegistryUpstream): string[] {
-  return [...(maxBytes === 0n ? [] : ["maxBytes"]), ...(follow === undefined ? [] : ["follow"])];
+function unsupportedIn({ maxBytes }: RegistryUpstream): string[] {
+  return maxBytes === 0n ? [] : ["maxBytes"];
 }
 
 /** As long as a rule of retention may say, so that a server that loses the pulls of some seconds deletes nothing. */

@@ -2,9 +2,31 @@
 export { newestOld, noteSighting, opensAt } from "./age.ts";
 export { isSighted, lastSighted, sightedAbove } from "./sightings.ts";
 export { upstreamsArea } from "./area.ts";
-export { checkTimeOf, noteCheck, noteTagCheck, noteUpstream, type UpstreamNote } from "./commands.ts";
+export { checkTimeOf, noteCheck, noteTagCheck, noteTagChecks, noteUpstream, type UpstreamNote } from "./commands.ts";
 export { credentialPlace } from "./credentials.ts";
+export {
+  claimFollow,
+  type DueFollow,
+  endFollow,
+  FOLLOW_HOLD_MS,
+  type HeldFollow,
+  holdFollow,
+  knownRepos,
+  nextFollow,
+  noteFollowedRepo,
+} from "./follow-commands.ts";
+export { followMetrics, followsLateMs } from "./follow-metrics.ts";
+export { followRules, type FollowRules } from "./follow-rules.ts";
 export { mirroredName, type MirroredName } from "./mirrors.ts";
 export { rateIn, type RegistryRate } from "./rate.ts";
 export { pulledCuts } from "./repo-policy.ts";
-export { isOrigin, noteOrigin, originOf, type StandIn, standInFor, standsForWords } from "./stand-ins.ts";
+export {
+  isOrigin,
+  noteOrigin,
+  originOf,
+  pathBelow,
+  type StandIn,
+  standInFor,
+  standInOf,
+  standsForWords,
+} from "./stand-ins.ts";

@@ -2,7 +2,8 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { DetachRegistryUpstreamResponseSchema } from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
 import { timestamp } from "@moorage/kernel/lib/timestamps";
-import { type Row, select } from "@moorage/kernel/store";
+import { type Database, type Row, select } from "@moorage/kernel/store";
+import { followStateOf } from "./follow-state.ts";
 import { tagTtlMs } from "./stand-ins.ts";
 
 interface Counted {
@@ -30,6 +31,7 @@ export async function whatStays(
     [nowMs - tagTtlMs(upstream), uid],
   );
   const { repos = 0, tags = 0, checked = 0, stale, oldest } = found ?? {};
+  const following = await behind(tx, upstream, nowMs);
   const isKnown = checked === tags && typeof oldest === "number";
   return {
     uid,
@@ -38,5 +40,29 @@ export async function whatStays(
     tags: BigInt(tags),
     staleTags: BigInt(stale ?? 0),
     ...(isKnown && { oldestCheckTime: timestamp(oldest) }),
+    ...following,
+  };
+}
+
+/** What of that which is followed is not here by the last turn, and how long ago one was whole. */
+async function behind(
+  tx: Database,
+  { uid, follow, follow_state: text }: Row<"registry_upstreams">,
+  nowMs: number,
+): Promise<Pick<MessageInitShape<typeof DetachRegistryUpstreamResponseSchema>, "missingTags" | "late">> {
+  if (follow === null) return {};
+  const row = await tx
+    .selectFrom("upstream_follows")
+    .select("success_time")
+    .where("upstream", "=", uid)
+    .executeTakeFirst();
+  const since = row?.success_time;
+  const state = followStateOf(text);
+  return {
+    ...(state.lastAttemptTime !== undefined && {
+      missingRepositories: state.missingRepositories,
+      missingTags: state.missingTags,
+    }),
+    ...(typeof since === "number" && { late: { seconds: BigInt(Math.max(0, Math.ceil((nowMs - since) / 1000))) } }),
   };
 }

@@ -2,8 +2,8 @@ import { RegistryUpstreamSchema } from "@moorage/api/messages";
 import { resource } from "@moorage/kernel/aip/resource";
 import { columnsOf, layoutOf } from "@moorage/kernel/core/stored-answer";
 
-/** The fields that the contract has and this version does not support: `checkUpstream` rejects them. */
-const UNSUPPORTED = ["max_bytes", "follow"];
+/** The field that the contract has and this version does not support: `checkUpstream` rejects them. */
+const UNSUPPORTED = ["max_bytes"];
 
 /** How upstreams are stored, without their passwords. */
 export const UPSTREAM_LAYOUT = layoutOf(RegistryUpstreamSchema, { without: ["password", ...UNSUPPORTED] });
@@ -23,6 +23,7 @@ export const upstreamColumns = columnsOf(UPSTREAM_LAYOUT, "registry_upstreams", 
   "disabled",
   "keep_unpulled",
   "tag_policy",
+  "follow",
 ]);
 
 export const registryUpstreams = resource({

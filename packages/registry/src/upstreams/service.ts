@@ -5,12 +5,13 @@ import { sortable } from "@moorage/kernel/aip/order";
 import { storedGet } from "@moorage/kernel/aip/resource";
 import type { Call } from "@moorage/kernel/core/call";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
-import { alreadyExists, invalidArgument } from "@moorage/kernel/errors";
+import { alreadyExists, failedPrecondition, invalidArgument } from "@moorage/kernel/errors";
 import type { Row } from "@moorage/kernel/store";
 import { groups } from "@moorage/platform/iam";
 import { requireTagPolicyRight, withOnUnknown } from "../registry/index.ts";
 import { credentialPlace, keepsCredential } from "./credentials.ts";
 import { checkUpstream } from "./fields.ts";
+import { beginFollowing, endFollowing, interruptTurn, requestTurn } from "./follow-state.ts";
 import { whatStays } from "./remains.ts";
 import { changesPolicy, repoPolicy, updateRepoPolicies } from "./repo-policy.ts";
 import { registryUpstreams, UPSTREAM_LAYOUT, upstreamColumns } from "./resource.ts";
@@ -55,6 +56,7 @@ export function registryUpstreamsService({
       withOnUnknown(upstream.tagPolicy?.vulnerabilities, undefined);
       const row = await registryUpstreams.insert(call, parent, {
         ...upstreamColumns(upstream),
+        follow_state: null,
         credential: "",
         last_success_time: null,
         last_error: "",
@@ -66,10 +68,13 @@ export function registryUpstreamsService({
       });
       // It is sealed for the row's uid, which the insert has assigned.
       if (upstream.password !== "") await store(call, row.uid, upstream.password);
-      return registryUpstreams.toMessage(row);
+      if (row.follow === null) return registryUpstreams.toMessage(row);
+      await beginFollowing(call, row.uid);
+      return registryUpstreams.toMessage(await registryUpstreams.get(call.tx, row.uid));
     },
     async updateRegistryUpstream(call, { registryUpstream: upstream = create(RegistryUpstreamSchema), updateMask }) {
       const { uid } = upstream;
+      let [isNew, isOther] = [false, false];
       await registryUpstreams.patch(call, uid, upstream, updateMask, async (before, after) => {
         const isKept = keepsCredential(before, after, updateMask);
         check(isKept && before.credential !== "" ? { ...after, password: "kept" } : after);
@@ -81,7 +86,13 @@ export function registryUpstreamsService({
         if (!isKept) await store(call, uid, after.password);
         // Another user may have another limit.
         if (!isKept) await call.tx.updateTable("registry_upstreams").set(NOTHING_YET).where("uid", "=", uid).execute();
+        const { follow } = upstreamColumns(after);
+        isNew = follow !== before.follow || (!isKept && follow !== null);
+        isOther = RULES.some((each) => upstreamColumns(after)[each] !== before[each]);
       });
+      const { follow } = await registryUpstreams.get(call.tx, uid);
+      if (isOther) await interruptTurn(call, uid);
+      if (isNew) await (follow === null ? endFollowing : beginFollowing)(call, uid);
       return registryUpstreams.toMessage(await registryUpstreams.get(call.tx, uid));
     },
     async deleteRegistryUpstream(call, { uid }) {
@@ -94,10 +105,24 @@ export function registryUpstreamsService({
       await endUpstream(call, row);
       return stays;
     },
+    async followRegistryUpstream(call, { uid, force }) {
+      const row = await registryUpstreams.get(call.tx, uid);
+      const why = row.follow === null ? "the upstream follows nothing" : "the upstream is disabled";
+      if (row.follow === null || row.disabled === 1)
+        throw failedPrecondition({
+          type: row.follow === null ? "NOTHING_FOLLOWED" : "DISABLED",
+          subject: uid,
+          description: why,
+        });
+      await requestTurn(call, uid, force);
+      return registryUpstreams.toMessage(await registryUpstreams.get(call.tx, uid));
+    },
   };
 }
 
 const POLICY_WORDS = "to say what becomes of the images that come";
+/** What a turn under way would not see. */
+const RULES = ["disabled", "allowed", "denied"] as const;
 const NOTHING_YET = { rate: null, held_until: 0, last_error: "", last_error_time: null } as const;
 
 async function requireNone(call: Call, group: string): Promise<void> {
@@ -115,6 +140,7 @@ async function endUpstream(call: Call, row: Row<"registry_upstreams">): Promise<
   const { uid: upstream } = row;
   // What nobody pulls cannot be fetched again from now on.
   await updateRepoPolicies(call, upstream, repoPolicy(row), row.tag_policy);
+  await endFollowing(call, upstream);
   await registryUpstreams.remove(call, row);
   const repos = tx.selectFrom("upstream_repos").select("repo").where("upstream", "=", upstream);
   for (const table of ["upstream_tags", "upstream_sightings", "upstream_digests"] as const)

@@ -80,6 +80,11 @@ export async function standsForWords(tx: Database, uid: string, names: readonly 
   return `${names.slice(0, row.parent.split("/").length).join("/")} stands for ${registryKey(row.registry)}`;
 }
 
+/** The name below the group here of a repository of the registry; undefined for one that is not below the prefix. */
+export function pathBelow(row: Row<"registry_upstreams">, name: string): string | undefined {
+  return row.prefix === "" || name.startsWith(`${row.prefix}/`) ? restOf(row, name) : undefined;
+}
+
 /** Notes that a repo came from the upstream, under that name. */
 export async function noteOrigin(tx: Database, repo: string, { uid, name }: StandIn): Promise<void> {
   await tx
@@ -95,7 +100,8 @@ export async function isOrigin(tx: Database, repo: string, upstream: string): Pr
   return found.length > 0;
 }
 
-function standInOf(row: Row<"registry_upstreams">, name: string): StandIn {
+/** A repository of the upstream's registry, by its name there. */
+export function standInOf(row: Row<"registry_upstreams">, name: string): StandIn {
   return {
     uid: row.uid,
     group: row.parent,

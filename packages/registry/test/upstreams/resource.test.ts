@@ -96,8 +96,14 @@ test("what is wrong with an upstream, or not supported, is said of each field, a
     "allowedDigests[0]",
     "anonymousNetworks[1]",
   ]);
-  const later = { maxBytes: "1", follow: { exact: true } };
-  assert.deepEqual(await wrong(later), ["maxBytes", "follow"]);
+  assert.deepEqual(await wrong({ maxBytes: "1" }), ["maxBytes"]);
+  assert.deepEqual(await wrong({ follow: { repoPattern: "(", tagPattern: "x{1000}{1000}", interval: "59s" } }), [
+    "follow.repoPattern",
+    "follow.tagPattern",
+    "follow.interval",
+  ]);
+  const both = { follow: { exact: true }, cooldown: "60s", keepUnpulled: "86400s" };
+  assert.deepEqual(await wrong(both), ["follow", "follow"]);
   assert.deepEqual(await wrong({ keepUnpulled: "86399s", tagPolicy: { protectedTags: ["("] } }), [
     "keepUnpulled",
     "tagPolicy.protectedTags[0]",

@@ -7,6 +7,7 @@ import { type SmtpSettings, startMails } from "@moorage/platform/mail";
 import type { Presence } from "@moorage/platform/processes";
 import { startDispatcher } from "@moorage/platform/webhooks";
 import type { Mirroring } from "@moorage/registry/mirroring";
+import { followMetrics, followsLateMs } from "@moorage/registry/upstreams";
 import { openReplication, replicationFigures, replicationMetrics } from "@moorage/registry/replication";
 import { startPullPublisher } from "@moorage/registry/oci";
 import { quotaFigures, quotaMetrics, startQuotas } from "@moorage/registry/registry";
@@ -136,6 +137,7 @@ export async function startBackground(
   }
   const mails = startMails({ transactor, wakes, secrets, clock, log, smtp, config });
   shutdown.at("jobs", () => mails.stop());
+  observation.of(followMetrics).watch(async () => await followsLateMs(reader, clock.nowMs()));
   mirroring.start(wakes);
   const ofReplication = observation.of(replicationMetrics);
   ofReplication.watch(async () => ({ nowMs: clock.nowMs(), figures: await replicationFigures(reader) }));

@@ -54,6 +54,8 @@ function lineOf(table: string, row: Row): string {
   if (EVENT_TABLES.includes(table)) return JSON.stringify([row["id"], row["type"], row["subject"], row["body"]]);
   // Those that are due are attempted meanwhile.
   if (table === "deliveries" && row["state"] !== STATE.delivered) return String(row["uid"]);
+  // The same of registries that are followed.
+  if (table === "upstream_follows") return JSON.stringify(row["upstream"]);
   // Those that are due are copied meanwhile.
   if (table === "mirrors") return JSON.stringify([row["repo"], row["actor"], row["password"]]);
   return JSON.stringify(

@@ -18,6 +18,8 @@ export interface FakeHub {
   /** How many GETs of manifests are left, of `limit`; without a limit no header states it. */
   limit: number | undefined;
   remaining: number;
+  /** Whether it has a catalog, which Docker Hub has not. */
+  hasCatalog: boolean;
   /** In seconds: how long 429 asks to wait. */
   retryAfterS: number;
   /** Called with each request first. Returns true when it has answered it, or will. */
@@ -63,6 +65,9 @@ export async function startFakeHub(t: TestContext): Promise<FakeHub> {
     if (req.headers.authorization !== `Bearer ${TOKEN}`) return void json(res, 401, {}, challengeOf(hub));
     hub.seen.push(`${method} ${path}`);
     if (hub.misbehave({ method, path, req, res })) return;
+    if (path === "_catalog" && hub.hasCatalog) return void json(res, 200, { repositories: [...stored.keys()].sort() });
+    const listed = stored.get(/^(.+)\/tags\/list$/.exec(path)?.[1] ?? "");
+    if (listed !== undefined) return void json(res, 200, { tags: [...listed.tags.keys()].sort() });
     const [, name = "", kind = "", reference = ""] = /^(.+)\/(manifests|blobs|referrers)\/([^/]+)$/.exec(path) ?? [];
     answer(hub, stored.get(name), { method, kind, reference }, res);
   });
@@ -84,6 +89,7 @@ export async function startFakeHub(t: TestContext): Promise<FakeHub> {
     seen: [],
     limit: undefined,
     remaining: 0,
+    hasCatalog: false,
     retryAfterS: 3_600,
     misbehave: () => false,
     push(name, tags, content) {

@@ -3,7 +3,7 @@ import type { StreamClient } from "@moorage/kernel/lib/stream-client";
 import { credentialPlace, type StandIn } from "../../upstreams/index.ts";
 import type { MirrorDeps } from "../context.ts";
 import type { PullSource } from "../pull-source.ts";
-import { openUpstream, type Upstream } from "../registry-client.ts";
+import { type Catalog, openCatalog, openUpstream, type Upstream } from "../registry-client.ts";
 import type { RetryPolicy } from "../request.ts";
 import { openedPassword } from "../sources.ts";
 import type { UpstreamStates } from "./states.ts";
@@ -16,6 +16,8 @@ export interface StandInClients {
   /** For manifests alone: blobs that take long do not hold it up. */
   checks(standIn: StandIn): Upstream;
   source: StandInSources;
+  /** The catalog of the registry. */
+  catalog(standIn: StandIn): Catalog;
 }
 
 interface ClientDeps {
@@ -31,27 +33,30 @@ const MAX_CACHED = 512;
 
 export function createStandInClients({ deps, states, clients, retryPolicy }: ClientDeps): StandInClients {
   const cached = createLru<string, Upstream>(MAX_CACHED);
+  const optionsOf = (standIn: StandIn, kind: keyof typeof clients) => ({
+    client: clients[kind],
+    clock: deps.clock,
+    origin: standIn.origin,
+    credentials: {
+      username: standIn.username,
+      password: openedPassword(deps, standIn.credential, credentialPlace(standIn.uid)),
+    },
+    retryPolicy,
+    maxManifestBytes: deps.config.maxManifestBytes,
+    guard: states.guard(standIn),
+  });
   const open = (standIn: StandIn, kind: keyof typeof clients): Upstream => {
-    const { uid, origin, name, username, credential } = standIn;
+    const { uid, name, username, credential } = standIn;
     const key = JSON.stringify([kind, uid, name, username, credential]);
     const known = cached.get(key);
     if (known !== undefined) return known;
-    const password = openedPassword(deps, credential, credentialPlace(uid));
-    const opened = openUpstream({
-      client: clients[kind],
-      clock: deps.clock,
-      origin,
-      name,
-      credentials: { username, password },
-      retryPolicy,
-      maxManifestBytes: deps.config.maxManifestBytes,
-      guard: states.guard(standIn),
-    });
+    const opened = openUpstream({ ...optionsOf(standIn, kind), name });
     cached.set(key, opened);
     return opened;
   };
   return {
     checks: (standIn) => open(standIn, "checks"),
+    catalog: (standIn) => openCatalog(optionsOf(standIn, "content")),
     source: (standIn, repo) => ({
       upstream: open(standIn, "content"),
       place: { repo, sync: `${standIn.uid} ${standIn.name}`, upstream: standIn.uid },

@@ -1,12 +1,11 @@
 import type { Appended, StoredBlob } from "@moorage/kernel/blobs";
-import { resolveRepository } from "@moorage/kernel/core/image-path";
 import { Code, MoorageError } from "@moorage/kernel/errors";
 import { requireTerms } from "@moorage/platform/iam";
 import { authorize, tokenCovers } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { algorithmOf, isDigest, isRepositoryName } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
-import { PUSH, requireRepository, resolveForPush } from "../names.ts";
+import { resolveForPush } from "../names.ts";
 import { lackOfSpace, noteQuotaRejection, quotaOfError, spaceLeft } from "../../registry/index.ts";
 import { parseContentRange, uploadRange } from "./ranges.ts";
 import { warningHeader } from "../answers.ts";
@@ -92,9 +91,8 @@ export async function handleUpload(exchange: Exchange, params: { upload: string 
 async function pushTarget(exchange: Exchange): Promise<{ repo: string; lack?: MoorageError | undefined }> {
   const { deps, callData, name } = exchange;
   const found = await deps.transactor.read(callData, async (call) => {
-    const resolved = await resolveRepository(call, name);
-    if (resolved.repo === undefined) return undefined;
-    const repo = await requireRepository(call, name, resolved, PUSH);
+    const { repo } = await resolveForPush(call, name);
+    if (repo === undefined) return undefined;
     if (deps.terms.length > 0) await requireTerms(call, deps.terms, "push", [repo]);
     return { repo, lack: await lackOfSpace(call, await spaceLeft(call, repo, null), 1) };
   });

@@ -51,6 +51,7 @@ const BODIES: Readonly<Record<string, object>> = {
   "RegistryUpstreamsService.CreateRegistryUpstream": { registry: "docker.io", denied: ["*/xmrig"] },
   "RegistryUpstreamsService.UpdateRegistryUpstream": { allowed: ["library/*"] },
   "RegistryUpstreamsService.DetachRegistryUpstream": {},
+  "RegistryUpstreamsService.FollowRegistryUpstream": {},
   "ReplicationsService.CreateReplication": {
     name: "elsewhere",
     destination: "registry.example.com/acme",

@@ -11,7 +11,7 @@ import { file_google_protobuf_duration, file_google_protobuf_empty, file_google_
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { UIDPFilter } from "../../common/uidp_pb.ts";
 import { file_moorage_common_uidp } from "../../common/uidp_pb.ts";
-import type { TagPolicy } from "./repos_pb.ts";
+import type { SyncState, TagPolicy } from "./repos_pb.ts";
 import { file_moorage_registry_v2_repos } from "./repos_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file moorage/registry/v2/upstreams.proto.
  */
 export const file_moorage_registry_v2_upstreams: GenFile = /*@__PURE__*/
-  fileDesc("CiNtb29yYWdlL3JlZ2lzdHJ5L3YyL3Vwc3RyZWFtcy5wcm90bxITbW9vcmFnZS5yZWdpc3RyeS52MiL+CQoQUmVnaXN0cnlVcHN0cmVhbRIQCgN1aWQYASABKAlCA+BBAxKBAQoIcmVnaXN0cnkYAiABKAlCb+BBAuBBBfK7GGUKJig/Omh0dHBzPzovLyk/W2EtejAtOVxbXVthLXowLTkuOlxdLV0qEP8BGjhtdXN0IGJlIHRoZSBob3N0IG9mIGEgcmVnaXN0cnksIHdpdGggaXRzIHBvcnQgaWYgbmVlZCBiZRK9AQoGcHJlZml4GAMgASgJQqwB4EEF8rsYpAEKVSg/OlthLXowLTldKyg/Oig/OlwufF98X198LSspW2EtejAtOV0rKSooPzovW2EtejAtOV0rKD86KD86XC58X3xfX3wtKylbYS16MC05XSspKikqKT8Q/wEaSG11c3QgYmUgdGhlIGJlZ2lubmluZyBvZiBhIHJlcG9zaXRvcnkncyBuYW1lLCB3aXRob3V0IGEgc2xhc2ggYXQgaXRzIGVuZBIcCgtkZXNjcmlwdGlvbhgEIAEoCUIH8rsYAxCAIBJZCgh1c2VybmFtZRgFIAEoCUJH8rsYQwoVW1x4MjEtXHgzOVx4M2ItXHg3ZV0qEP8BGidtdXN0IGJlIEFTQ0lJIHdpdGhvdXQgY29sb25zIGFuZCBzcGFjZXMSSwoIcGFzc3dvcmQYBiABKAlCOYABAeBBBPK7GC8KDFtceDIxLVx4N2VdKhCAIBocbXVzdCBiZSBBU0NJSSB3aXRob3V0IHNwYWNlcxIPCgdhbGxvd2VkGAcgAygJEg4KBmRlbmllZBgIIAMoCRIqCgd0YWdfdHRsGAkgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KC21pc3NpbmdfdHRsGAogASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEisKCGNvb2xkb3duGAsgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhcKD2FsbG93ZWRfZGlnZXN0cxgMIAMoCRIwCg1rZWVwX3VucHVsbGVkGA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCW1heF9ieXRlcxgOIAEoAxIaChJhbm9ueW1vdXNfbmV0d29ya3MYDyADKAkSMwoGZm9sbG93GBAgASgLMiMubW9vcmFnZS5yZWdpc3RyeS52Mi5VcHN0cmVhbUZvbGxvdxIQCghkaXNhYmxlZBgRIAEoCBIyCgp0YWdfcG9saWN5GBIgASgLMh4ubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWdQb2xpY3kSOgoRbGFzdF9zdWNjZXNzX3RpbWUYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSFwoKbGFzdF9lcnJvchgUIAEoCUID4EEDEjgKD2xhc3RfZXJyb3JfdGltZRgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0CgRyYXRlGBYgASgLMiEubW9vcmFnZS5yZWdpc3RyeS52Mi5VcHN0cmVhbVJhdGVCA+BBAxI0CgtjcmVhdGVfdGltZRgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgYIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAyJ3Cg5VcHN0cmVhbUZvbGxvdxIUCgxyZXBvX3BhdHRlcm4YASABKAkSEwoLdGFnX3BhdHRlcm4YAiABKAkSKwoIaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDQoFZXhhY3QYBCABKAgiYAoMVXBzdHJlYW1SYXRlEg0KBWxpbWl0GAEgASgFEhEKCXJlbWFpbmluZxgCIAEoBRIuCgpyZXNldF90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIuChpHZXRSZWdpc3RyeVVwc3RyZWFtUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiKhAQocTGlzdFJlZ2lzdHJ5VXBzdHJlYW1zUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIQCghyZWdpc3RyeRgCIAEoCRIRCglwYWdlX3NpemUYCiABKAUSEgoKcGFnZV90b2tlbhgLIAEoCRIQCghvcmRlcl9ieRgMIAEoCRIMCgRza2lwGA0gASgFIrYBCh1MaXN0UmVnaXN0cnlVcHN0cmVhbXNSZXNwb25zZRJBChJyZWdpc3RyeV91cHN0cmVhbXMYASADKAsyJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlZ2lzdHJ5VXBzdHJlYW0SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQikwEKHUNyZWF0ZVJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0EhMKBnBhcmVudBgBIAEoCUID4EECEkUKEXJlZ2lzdHJ5X3Vwc3RyZWFtGAIgASgLMiUubW9vcmFnZS5yZWdpc3RyeS52Mi5SZWdpc3RyeVVwc3RyZWFtQgPgQQISFgoNdmFsaWRhdGVfb25seRjoByABKAgirwEKHVVwZGF0ZVJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0EkUKEXJlZ2lzdHJ5X3Vwc3RyZWFtGAEgASgLMiUubW9vcmFnZS5yZWdpc3RyeS52Mi5SZWdpc3RyeVVwc3RyZWFtQgPgQQISLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIkkKHURlbGV0ZVJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIkkKHURldGFjaFJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIqcBCh5EZXRhY2hSZWdpc3RyeVVwc3RyZWFtUmVzcG9uc2USCwoDdWlkGAEgASgJEhAKCHJlZ2lzdHJ5GAIgASgJEg0KBXJlcG9zGAMgASgDEgwKBHRhZ3MYBCABKAMSEgoKc3RhbGVfdGFncxgFIAEoAxI1ChFvbGRlc3RfY2hlY2tfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAy6QsKGFJlZ2lzdHJ5VXBzdHJlYW1zU2VydmljZRLQAQoTR2V0UmVnaXN0cnlVcHN0cmVhbRIvLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0UmVnaXN0cnlVcHN0cmVhbVJlcXVlc3QaJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlZ2lzdHJ5VXBzdHJlYW0iYaK7GDIaAtRGIgN1aWQqJG1vb3JhZ2UucmVnaXN0cnkudjIuUmVnaXN0cnlVcHN0cmVhbTDURqi7GAGC0+STAiESHy9yZWdpc3RyeS92Mi91cHN0cmVhbXMve3VpZD0qKn0SqgEKFUxpc3RSZWdpc3RyeVVwc3RyZWFtcxIxLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFJlZ2lzdHJ5VXBzdHJlYW1zUmVxdWVzdBoyLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFJlZ2lzdHJ5VXBzdHJlYW1zUmVzcG9uc2UiKqK7GAQaAtRGqLsYAYLT5JMCGBIWL3JlZ2lzdHJ5L3YyL3Vwc3RyZWFtcxKFAgoWQ3JlYXRlUmVnaXN0cnlVcHN0cmVhbRIyLm1vb3JhZ2UucmVnaXN0cnkudjIuQ3JlYXRlUmVnaXN0cnlVcHN0cmVhbVJlcXVlc3QaJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlZ2lzdHJ5VXBzdHJlYW0ijwGiuxgkGgLSRiIGcGFyZW50KhRtb29yYWdlLmlhbS52Mi5Hcm91cDBnqLsYArK7GBxyZWdpc3RyeS51cHN0cmVhbS5jcmVhdGVkLnYxursYAggCgtPkkwI3OhFyZWdpc3RyeV91cHN0cmVhbSIiL3JlZ2lzdHJ5L3YyL3Vwc3RyZWFtcy97cGFyZW50PSoqfRK2AgoWVXBkYXRlUmVnaXN0cnlVcHN0cmVhbRIyLm1vb3JhZ2UucmVnaXN0cnkudjIuVXBkYXRlUmVnaXN0cnlVcHN0cmVhbVJlcXVlc3QaJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlZ2lzdHJ5VXBzdHJlYW0iwAGiuxhEGgLTRiIVcmVnaXN0cnlfdXBzdHJlYW0udWlkKiRtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlZ2lzdHJ5VXBzdHJlYW0w1EaouxgCsrsYHHJlZ2lzdHJ5LnVwc3RyZWFtLnVwZGF0ZWQudjG6uxgECAMQAYLT5JMCRjoRcmVnaXN0cnlfdXBzdHJlYW0yMS9yZWdpc3RyeS92Mi91cHN0cmVhbXMve3JlZ2lzdHJ5X3Vwc3RyZWFtLnVpZD0qKn0S8AEKFkRlbGV0ZVJlZ2lzdHJ5VXBzdHJlYW0SMi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRlbGV0ZVJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IokBorsYMhoC1UYiA3VpZCokbW9vcmFnZS5yZWdpc3RyeS52Mi5SZWdpc3RyeVVwc3RyZWFtMNRGqLsYArK7GBxyZWdpc3RyeS51cHN0cmVhbS5kZWxldGVkLnYxursYBAgDEAGC0+STAiEqHy9yZWdpc3RyeS92Mi91cHN0cmVhbXMve3VpZD0qKn0SmAIKFkRldGFjaFJlZ2lzdHJ5VXBzdHJlYW0SMi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRldGFjaFJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0GjMubW9vcmFnZS5yZWdpc3RyeS52Mi5EZXRhY2hSZWdpc3RyeVVwc3RyZWFtUmVzcG9uc2UilAGiuxgyGgLVRiIDdWlkKiRtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlZ2lzdHJ5VXBzdHJlYW0w1EaouxgCsrsYHXJlZ2lzdHJ5LnVwc3RyZWFtLmRldGFjaGVkLnYxursYBAgDEAGC0+STAis6ASoiJi9yZWdpc3RyeS92Mi91cHN0cmVhbXMve3VpZD0qKn06ZGV0YWNoYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp, file_moorage_registry_v2_repos]);
+  fileDesc("CiNtb29yYWdlL3JlZ2lzdHJ5L3YyL3Vwc3RyZWFtcy5wcm90bxITbW9vcmFnZS5yZWdpc3RyeS52MiLDCgoQUmVnaXN0cnlVcHN0cmVhbRIQCgN1aWQYASABKAlCA+BBAxKBAQoIcmVnaXN0cnkYAiABKAlCb+BBAuBBBfK7GGUKJig/Omh0dHBzPzovLyk/W2EtejAtOVxbXVthLXowLTkuOlxdLV0qEP8BGjhtdXN0IGJlIHRoZSBob3N0IG9mIGEgcmVnaXN0cnksIHdpdGggaXRzIHBvcnQgaWYgbmVlZCBiZRK9AQoGcHJlZml4GAMgASgJQqwB4EEF8rsYpAEKVSg/OlthLXowLTldKyg/Oig/OlwufF98X198LSspW2EtejAtOV0rKSooPzovW2EtejAtOV0rKD86KD86XC58X3xfX3wtKylbYS16MC05XSspKikqKT8Q/wEaSG11c3QgYmUgdGhlIGJlZ2lubmluZyBvZiBhIHJlcG9zaXRvcnkncyBuYW1lLCB3aXRob3V0IGEgc2xhc2ggYXQgaXRzIGVuZBIcCgtkZXNjcmlwdGlvbhgEIAEoCUIH8rsYAxCAIBJZCgh1c2VybmFtZRgFIAEoCUJH8rsYQwoVW1x4MjEtXHgzOVx4M2ItXHg3ZV0qEP8BGidtdXN0IGJlIEFTQ0lJIHdpdGhvdXQgY29sb25zIGFuZCBzcGFjZXMSSwoIcGFzc3dvcmQYBiABKAlCOYABAeBBBPK7GC8KDFtceDIxLVx4N2VdKhCAIBocbXVzdCBiZSBBU0NJSSB3aXRob3V0IHNwYWNlcxIPCgdhbGxvd2VkGAcgAygJEg4KBmRlbmllZBgIIAMoCRIqCgd0YWdfdHRsGAkgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KC21pc3NpbmdfdHRsGAogASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEisKCGNvb2xkb3duGAsgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhcKD2FsbG93ZWRfZGlnZXN0cxgMIAMoCRIwCg1rZWVwX3VucHVsbGVkGA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCW1heF9ieXRlcxgOIAEoAxIaChJhbm9ueW1vdXNfbmV0d29ya3MYDyADKAkSMwoGZm9sbG93GBAgASgLMiMubW9vcmFnZS5yZWdpc3RyeS52Mi5VcHN0cmVhbUZvbGxvdxIQCghkaXNhYmxlZBgRIAEoCBIyCgp0YWdfcG9saWN5GBIgASgLMh4ubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWdQb2xpY3kSOgoRbGFzdF9zdWNjZXNzX3RpbWUYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSFwoKbGFzdF9lcnJvchgUIAEoCUID4EEDEjgKD2xhc3RfZXJyb3JfdGltZRgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0CgRyYXRlGBYgASgLMiEubW9vcmFnZS5yZWdpc3RyeS52Mi5VcHN0cmVhbVJhdGVCA+BBAxI0CgtjcmVhdGVfdGltZRgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgYIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxJDCgxmb2xsb3dfc3RhdGUYGSABKAsyKC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlVwc3RyZWFtRm9sbG93U3RhdGVCA+BBAyJ3Cg5VcHN0cmVhbUZvbGxvdxIUCgxyZXBvX3BhdHRlcm4YASABKAkSEwoLdGFnX3BhdHRlcm4YAiABKAkSKwoIaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDQoFZXhhY3QYBCABKAgigAMKE1Vwc3RyZWFtRm9sbG93U3RhdGUSLQoFc3RhdGUYASABKA4yHi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlN5bmNTdGF0ZRIPCgdtZXNzYWdlGAIgASgJEjUKEWxhc3RfYXR0ZW1wdF90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI1ChFsYXN0X3N1Y2Nlc3NfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJbmV4dF90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIcChRjb25zZWN1dGl2ZV9mYWlsdXJlcxgGIAEoBRIUCgxyZXBvc2l0b3JpZXMYByABKAMSHAoUbWlzc2luZ19yZXBvc2l0b3JpZXMYCCABKAMSDAoEdGFncxgJIAEoAxIUCgxtaXNzaW5nX3RhZ3MYCiABKAMSFgoOaGVsZF9kZWxldGlvbnMYCyABKAMiYAoMVXBzdHJlYW1SYXRlEg0KBWxpbWl0GAEgASgFEhEKCXJlbWFpbmluZxgCIAEoBRIuCgpyZXNldF90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIuChpHZXRSZWdpc3RyeVVwc3RyZWFtUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiKhAQocTGlzdFJlZ2lzdHJ5VXBzdHJlYW1zUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIQCghyZWdpc3RyeRgCIAEoCRIRCglwYWdlX3NpemUYCiABKAUSEgoKcGFnZV90b2tlbhgLIAEoCRIQCghvcmRlcl9ieRgMIAEoCRIMCgRza2lwGA0gASgFIrYBCh1MaXN0UmVnaXN0cnlVcHN0cmVhbXNSZXNwb25zZRJBChJyZWdpc3RyeV91cHN0cmVhbXMYASADKAsyJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlZ2lzdHJ5VXBzdHJlYW0SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQikwEKHUNyZWF0ZVJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0EhMKBnBhcmVudBgBIAEoCUID4EECEkUKEXJlZ2lzdHJ5X3Vwc3RyZWFtGAIgASgLMiUubW9vcmFnZS5yZWdpc3RyeS52Mi5SZWdpc3RyeVVwc3RyZWFtQgPgQQISFgoNdmFsaWRhdGVfb25seRjoByABKAgirwEKHVVwZGF0ZVJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0EkUKEXJlZ2lzdHJ5X3Vwc3RyZWFtGAEgASgLMiUubW9vcmFnZS5yZWdpc3RyeS52Mi5SZWdpc3RyeVVwc3RyZWFtQgPgQQISLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIkkKHURlbGV0ZVJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIkkKHURldGFjaFJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIrgCCh5EZXRhY2hSZWdpc3RyeVVwc3RyZWFtUmVzcG9uc2USCwoDdWlkGAEgASgJEhAKCHJlZ2lzdHJ5GAIgASgJEg0KBXJlcG9zGAMgASgDEgwKBHRhZ3MYBCABKAMSEgoKc3RhbGVfdGFncxgFIAEoAxI1ChFvbGRlc3RfY2hlY2tfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIQoUbWlzc2luZ19yZXBvc2l0b3JpZXMYByABKANIAIgBARIZCgxtaXNzaW5nX3RhZ3MYCCABKANIAYgBARInCgRsYXRlGAkgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhcKFV9taXNzaW5nX3JlcG9zaXRvcmllc0IPCg1fbWlzc2luZ190YWdzIlgKHUZvbGxvd1JlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEg0KBWZvcmNlGAIgASgIEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIMvUNChhSZWdpc3RyeVVwc3RyZWFtc1NlcnZpY2US0AEKE0dldFJlZ2lzdHJ5VXBzdHJlYW0SLy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0GiUubW9vcmFnZS5yZWdpc3RyeS52Mi5SZWdpc3RyeVVwc3RyZWFtImGiuxgyGgLURiIDdWlkKiRtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlZ2lzdHJ5VXBzdHJlYW0w1EaouxgBgtPkkwIhEh8vcmVnaXN0cnkvdjIvdXBzdHJlYW1zL3t1aWQ9Kip9EqoBChVMaXN0UmVnaXN0cnlVcHN0cmVhbXMSMS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RSZWdpc3RyeVVwc3RyZWFtc1JlcXVlc3QaMi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RSZWdpc3RyeVVwc3RyZWFtc1Jlc3BvbnNlIiqiuxgEGgLURqi7GAGC0+STAhgSFi9yZWdpc3RyeS92Mi91cHN0cmVhbXMShQIKFkNyZWF0ZVJlZ2lzdHJ5VXBzdHJlYW0SMi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkNyZWF0ZVJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0GiUubW9vcmFnZS5yZWdpc3RyeS52Mi5SZWdpc3RyeVVwc3RyZWFtIo8BorsYJBoC0kYiBnBhcmVudCoUbW9vcmFnZS5pYW0udjIuR3JvdXAwZ6i7GAKyuxgccmVnaXN0cnkudXBzdHJlYW0uY3JlYXRlZC52Mbq7GAIIAoLT5JMCNzoRcmVnaXN0cnlfdXBzdHJlYW0iIi9yZWdpc3RyeS92Mi91cHN0cmVhbXMve3BhcmVudD0qKn0StgIKFlVwZGF0ZVJlZ2lzdHJ5VXBzdHJlYW0SMi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlVwZGF0ZVJlZ2lzdHJ5VXBzdHJlYW1SZXF1ZXN0GiUubW9vcmFnZS5yZWdpc3RyeS52Mi5SZWdpc3RyeVVwc3RyZWFtIsABorsYRBoC00YiFXJlZ2lzdHJ5X3Vwc3RyZWFtLnVpZCokbW9vcmFnZS5yZWdpc3RyeS52Mi5SZWdpc3RyeVVwc3RyZWFtMNRGqLsYArK7GBxyZWdpc3RyeS51cHN0cmVhbS51cGRhdGVkLnYxursYBAgDEAGC0+STAkY6EXJlZ2lzdHJ5X3Vwc3RyZWFtMjEvcmVnaXN0cnkvdjIvdXBzdHJlYW1zL3tyZWdpc3RyeV91cHN0cmVhbS51aWQ9Kip9EvABChZEZWxldGVSZWdpc3RyeVVwc3RyZWFtEjIubW9vcmFnZS5yZWdpc3RyeS52Mi5EZWxldGVSZWdpc3RyeVVwc3RyZWFtUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSKJAaK7GDIaAtVGIgN1aWQqJG1vb3JhZ2UucmVnaXN0cnkudjIuUmVnaXN0cnlVcHN0cmVhbTDURqi7GAKyuxgccmVnaXN0cnkudXBzdHJlYW0uZGVsZXRlZC52Mbq7GAQIAxABgtPkkwIhKh8vcmVnaXN0cnkvdjIvdXBzdHJlYW1zL3t1aWQ9Kip9EpgCChZEZXRhY2hSZWdpc3RyeVVwc3RyZWFtEjIubW9vcmFnZS5yZWdpc3RyeS52Mi5EZXRhY2hSZWdpc3RyeVVwc3RyZWFtUmVxdWVzdBozLm1vb3JhZ2UucmVnaXN0cnkudjIuRGV0YWNoUmVnaXN0cnlVcHN0cmVhbVJlc3BvbnNlIpQBorsYMhoC1UYiA3VpZCokbW9vcmFnZS5yZWdpc3RyeS52Mi5SZWdpc3RyeVVwc3RyZWFtMNRGqLsYArK7GB1yZWdpc3RyeS51cHN0cmVhbS5kZXRhY2hlZC52Mbq7GAQIAxABgtPkkwIrOgEqIiYvcmVnaXN0cnkvdjIvdXBzdHJlYW1zL3t1aWQ9Kip9OmRldGFjaBKJAgoWRm9sbG93UmVnaXN0cnlVcHN0cmVhbRIyLm1vb3JhZ2UucmVnaXN0cnkudjIuRm9sbG93UmVnaXN0cnlVcHN0cmVhbVJlcXVlc3QaJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlZ2lzdHJ5VXBzdHJlYW0ikwGiuxgyGgLTRiIDdWlkKiRtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlZ2lzdHJ5VXBzdHJlYW0w1EaouxgCsrsYHHJlZ2lzdHJ5LnVwc3RyZWFtLnN0YXJ0ZWQudjG6uxgECAMQAYLT5JMCKzoBKiImL3JlZ2lzdHJ5L3YyL3Vwc3RyZWFtcy97dWlkPSoqfTpmb2xsb3diBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp, file_moorage_registry_v2_repos]);
 
 /**
  * RegistryUpstream is a registry that a group stands for, with all groups below it.
@@ -141,7 +141,7 @@ export type RegistryUpstream = Message<"moorage.registry.v2.RegistryUpstream"> &
   anonymousNetworks: string[];
 
   /**
-   * Not supported yet: what is copied without being pulled.
+   * What is copied without being pulled; nothing without it. It does not go with a cooldown or with keep_unpulled.
    *
    * @generated from field: moorage.registry.v2.UpstreamFollow follow = 16;
    */
@@ -203,6 +203,13 @@ export type RegistryUpstream = Message<"moorage.registry.v2.RegistryUpstream"> &
    * @generated from field: google.protobuf.Timestamp update_time = 24;
    */
   updateTime?: Timestamp | undefined;
+
+  /**
+   * How the copying of what is followed goes; absent without follow.
+   *
+   * @generated from field: moorage.registry.v2.UpstreamFollowState follow_state = 25;
+   */
+  followState?: UpstreamFollowState | undefined;
 };
 
 /**
@@ -219,28 +226,30 @@ export const RegistryUpstreamSchema: GenMessage<RegistryUpstream> = /*@__PURE__*
  */
 export type UpstreamFollow = Message<"moorage.registry.v2.UpstreamFollow"> & {
   /**
-   * Which repositories, as a regular expression (RE2).
+   * Which repositories, as a regular expression (RE2) of the whole name at the registry; all without it. Names that
+   * allowed and denied do not let through are left out.
    *
    * @generated from field: string repo_pattern = 1;
    */
   repoPattern: string;
 
   /**
-   * Which of their tags, as a regular expression (RE2).
+   * Which of their tags, as a regular expression (RE2) of the whole tag; all without it.
    *
    * @generated from field: string tag_pattern = 2;
    */
   tagPattern: string;
 
   /**
-   * How often.
+   * How often, from one minute to 30 days; one hour without it.
    *
    * @generated from field: google.protobuf.Duration interval = 3;
    */
   interval?: Duration | undefined;
 
   /**
-   * Whether what is deleted there is deleted here.
+   * Whether tags that are gone there are deleted here: those that were copied and are followed. Nothing is deleted by a
+   * list that was not read to its end, nor more than a tenth of all tags within an hour, unless a turn is forced.
    *
    * @generated from field: bool exact = 4;
    */
@@ -253,6 +262,97 @@ export type UpstreamFollow = Message<"moorage.registry.v2.UpstreamFollow"> & {
  */
 export const UpstreamFollowSchema: GenMessage<UpstreamFollow> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_upstreams, 1);
+
+/**
+ * UpstreamFollowState is how the copying of what is followed goes.
+ *
+ * @generated from message moorage.registry.v2.UpstreamFollowState
+ */
+export type UpstreamFollowState = Message<"moorage.registry.v2.UpstreamFollowState"> & {
+  /**
+   * FAILED: not all that is to be followed is here. RATE_LIMITED: the registry asked to come back later.
+   *
+   * @generated from field: moorage.registry.v2.SyncState state = 1;
+   */
+  state: SyncState;
+
+  /**
+   * What went wrong, did not come or is worth knowing, with how many there are of it; empty when nothing is.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * When the turn that ended last ended.
+   *
+   * @generated from field: google.protobuf.Timestamp last_attempt_time = 3;
+   */
+  lastAttemptTime?: Timestamp | undefined;
+
+  /**
+   * When the last turn began after which all was here that is to be followed: what changed there since may not be.
+   *
+   * @generated from field: google.protobuf.Timestamp last_success_time = 4;
+   */
+  lastSuccessTime?: Timestamp | undefined;
+
+  /**
+   * When the next turn is due.
+   *
+   * @generated from field: google.protobuf.Timestamp next_time = 5;
+   */
+  nextTime?: Timestamp | undefined;
+
+  /**
+   * How many turns have failed since the last one that did not.
+   *
+   * @generated from field: int32 consecutive_failures = 6;
+   */
+  consecutiveFailures: number;
+
+  /**
+   * The repositories to follow that were found there last.
+   *
+   * @generated from field: int64 repositories = 7;
+   */
+  repositories: bigint;
+
+  /**
+   * Those of them that did not come, or not whole, in the last turn.
+   *
+   * @generated from field: int64 missing_repositories = 8;
+   */
+  missingRepositories: bigint;
+
+  /**
+   * The tags to follow in these repositories, as far as they could be listed.
+   *
+   * @generated from field: int64 tags = 9;
+   */
+  tags: bigint;
+
+  /**
+   * Those of the tags that are not here as they were there.
+   *
+   * @generated from field: int64 missing_tags = 10;
+   */
+  missingTags: bigint;
+
+  /**
+   * The tags that are gone there and were not deleted here, with exact.
+   *
+   * @generated from field: int64 held_deletions = 11;
+   */
+  heldDeletions: bigint;
+};
+
+/**
+ * Describes the message moorage.registry.v2.UpstreamFollowState.
+ * Use `create(UpstreamFollowStateSchema)` to create a new message.
+ */
+export const UpstreamFollowStateSchema: GenMessage<UpstreamFollowState> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_upstreams, 2);
 
 /**
  * UpstreamRate is how many requests a registry lets through.
@@ -287,7 +387,7 @@ export type UpstreamRate = Message<"moorage.registry.v2.UpstreamRate"> & {
  * Use `create(UpstreamRateSchema)` to create a new message.
  */
 export const UpstreamRateSchema: GenMessage<UpstreamRate> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_upstreams, 2);
+  messageDesc(file_moorage_registry_v2_upstreams, 3);
 
 /**
  * GetRegistryUpstreamRequest names an upstream.
@@ -308,7 +408,7 @@ export type GetRegistryUpstreamRequest = Message<"moorage.registry.v2.GetRegistr
  * Use `create(GetRegistryUpstreamRequestSchema)` to create a new message.
  */
 export const GetRegistryUpstreamRequestSchema: GenMessage<GetRegistryUpstreamRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_upstreams, 3);
+  messageDesc(file_moorage_registry_v2_upstreams, 4);
 
 /**
  * ListRegistryUpstreamsRequest asks for a page of upstreams.
@@ -364,7 +464,7 @@ export type ListRegistryUpstreamsRequest = Message<"moorage.registry.v2.ListRegi
  * Use `create(ListRegistryUpstreamsRequestSchema)` to create a new message.
  */
 export const ListRegistryUpstreamsRequestSchema: GenMessage<ListRegistryUpstreamsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_upstreams, 4);
+  messageDesc(file_moorage_registry_v2_upstreams, 5);
 
 /**
  * ListRegistryUpstreamsResponse is a page of upstreams.
@@ -406,7 +506,7 @@ export type ListRegistryUpstreamsResponse = Message<"moorage.registry.v2.ListReg
  * Use `create(ListRegistryUpstreamsResponseSchema)` to create a new message.
  */
 export const ListRegistryUpstreamsResponseSchema: GenMessage<ListRegistryUpstreamsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_upstreams, 5);
+  messageDesc(file_moorage_registry_v2_upstreams, 6);
 
 /**
  * CreateRegistryUpstreamRequest asks for a new upstream.
@@ -441,7 +541,7 @@ export type CreateRegistryUpstreamRequest = Message<"moorage.registry.v2.CreateR
  * Use `create(CreateRegistryUpstreamRequestSchema)` to create a new message.
  */
 export const CreateRegistryUpstreamRequestSchema: GenMessage<CreateRegistryUpstreamRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_upstreams, 6);
+  messageDesc(file_moorage_registry_v2_upstreams, 7);
 
 /**
  * UpdateRegistryUpstreamRequest asks for a change.
@@ -476,7 +576,7 @@ export type UpdateRegistryUpstreamRequest = Message<"moorage.registry.v2.UpdateR
  * Use `create(UpdateRegistryUpstreamRequestSchema)` to create a new message.
  */
 export const UpdateRegistryUpstreamRequestSchema: GenMessage<UpdateRegistryUpstreamRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_upstreams, 7);
+  messageDesc(file_moorage_registry_v2_upstreams, 8);
 
 /**
  * DeleteRegistryUpstreamRequest names the upstream to end.
@@ -504,7 +604,7 @@ export type DeleteRegistryUpstreamRequest = Message<"moorage.registry.v2.DeleteR
  * Use `create(DeleteRegistryUpstreamRequestSchema)` to create a new message.
  */
 export const DeleteRegistryUpstreamRequestSchema: GenMessage<DeleteRegistryUpstreamRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_upstreams, 8);
+  messageDesc(file_moorage_registry_v2_upstreams, 9);
 
 /**
  * DetachRegistryUpstreamRequest names the upstream that the group is to stand for no longer.
@@ -532,7 +632,7 @@ export type DetachRegistryUpstreamRequest = Message<"moorage.registry.v2.DetachR
  * Use `create(DetachRegistryUpstreamRequestSchema)` to create a new message.
  */
 export const DetachRegistryUpstreamRequestSchema: GenMessage<DetachRegistryUpstreamRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_upstreams, 9);
+  messageDesc(file_moorage_registry_v2_upstreams, 10);
 
 /**
  * DetachRegistryUpstreamResponse is what stays of a registry.
@@ -581,6 +681,29 @@ export type DetachRegistryUpstreamResponse = Message<"moorage.registry.v2.Detach
    * @generated from field: google.protobuf.Timestamp oldest_check_time = 6;
    */
   oldestCheckTime?: Timestamp | undefined;
+
+  /**
+   * Repositories to follow that did not come, or not whole, by the last turn; absent without follow, and before the
+   * first turn has ended.
+   *
+   * @generated from field: optional int64 missing_repositories = 7;
+   */
+  missingRepositories?: bigint | undefined;
+
+  /**
+   * Tags to follow that were not here as they were there, likewise.
+   *
+   * @generated from field: optional int64 missing_tags = 8;
+   */
+  missingTags?: bigint | undefined;
+
+  /**
+   * How long ago the last turn began after which all was here that is to be followed. What changed there since is lost
+   * if the registry is. Absent without follow, and when there was no such turn.
+   *
+   * @generated from field: google.protobuf.Duration late = 9;
+   */
+  late?: Duration | undefined;
 };
 
 /**
@@ -588,7 +711,42 @@ export type DetachRegistryUpstreamResponse = Message<"moorage.registry.v2.Detach
  * Use `create(DetachRegistryUpstreamResponseSchema)` to create a new message.
  */
 export const DetachRegistryUpstreamResponseSchema: GenMessage<DetachRegistryUpstreamResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_upstreams, 10);
+  messageDesc(file_moorage_registry_v2_upstreams, 11);
+
+/**
+ * FollowRegistryUpstreamRequest names the upstream to look through.
+ *
+ * @generated from message moorage.registry.v2.FollowRegistryUpstreamRequest
+ */
+export type FollowRegistryUpstreamRequest = Message<"moorage.registry.v2.FollowRegistryUpstreamRequest"> & {
+  /**
+   * The upstream.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+
+  /**
+   * Whether this turn deletes tags that are gone there even if they are more than a tenth; with exact.
+   *
+   * @generated from field: bool force = 2;
+   */
+  force: boolean;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.registry.v2.FollowRegistryUpstreamRequest.
+ * Use `create(FollowRegistryUpstreamRequestSchema)` to create a new message.
+ */
+export const FollowRegistryUpstreamRequestSchema: GenMessage<FollowRegistryUpstreamRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_upstreams, 12);
 
 /**
  * RegistryUpstreamsService manages which groups stand for another registry: what is pulled below such a group comes
@@ -661,6 +819,17 @@ export const RegistryUpstreamsService: GenService<{
     methodKind: "unary";
     input: typeof DetachRegistryUpstreamRequestSchema;
     output: typeof DetachRegistryUpstreamResponseSchema;
+  },
+  /**
+   * FollowRegistryUpstream has the registry looked through now, and what is followed copied; if that is under way,
+   * another turn comes after it. FAILED_PRECONDITION for an upstream that follows nothing, or is disabled.
+   *
+   * @generated from rpc moorage.registry.v2.RegistryUpstreamsService.FollowRegistryUpstream
+   */
+  followRegistryUpstream: {
+    methodKind: "unary";
+    input: typeof FollowRegistryUpstreamRequestSchema;
+    output: typeof RegistryUpstreamSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_moorage_registry_v2_upstreams, 0);
