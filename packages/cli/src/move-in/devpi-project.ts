@@ -1,8 +1,9 @@
 // A project of devpi's, read like what a stranger wrote. Source: devpi-server 6, views.py and model.py ("+links").
 import { isList, isObject } from "@moorage/kernel/lib/json";
 import { isVersion } from "@moorage/kernel/lib/versions";
+import { faultOfHost } from "./address.ts";
 import { objectsIn } from "./numbered-pages.ts";
-import type { SourceFile, SourceProject } from "./project-source.ts";
+import { listedOnce, type SourceFile, type SourceProject } from "./project-source.ts";
 import { faultOfFile } from "./python-names.ts";
 import { SourceError } from "./source-error.ts";
 import { sumOfHex } from "./sums.ts";
@@ -39,7 +40,7 @@ export function readDevpiProject(versions: Record<string, unknown>, place: Place
     }
     if (files.length > MAX_FILES) throw new SourceError(`has more than ${MAX_FILES} files`);
   }
-  return { name, files: once(files), left: [...others].map(([what, number]) => `${number} ${what}`) };
+  return { name, files: listedOnce(files), left: [...others].map(([what, number]) => `${number} ${what}`) };
 }
 
 const NOT_READ: Readonly<Record<string, string>> = { toxresult: "results of tests", doczip: "documentation archives" };
@@ -72,8 +73,8 @@ function faultOf(
   url: URL,
   { index, origin, name, version }: { index: string; origin: string; name: string; version: string },
 ): string | undefined {
-  // Behind a proxy it may write another scheme and port than those that it is asked at.
-  if (url.hostname !== new URL(origin).hostname) return `is at ${url.host}, and not at the source: not asked`;
+  const fault = faultOfHost(url, origin);
+  if (fault !== undefined) return fault;
   if (!url.pathname.startsWith(`/${index}/+f/`)) return "is a file of another index";
   if (!isVersion("pypi", version)) return "its version is not one as PEP 440 has them";
   return faultOfFile(name);
@@ -106,18 +107,6 @@ function timeIn(log: unknown, nowMs: number): string | undefined {
   const [year = 0, month = 0, day, hours, minutes, seconds] = when as number[];
   const ms = Date.UTC(year, month - 1, day, hours, minutes, seconds);
   return Number.isNaN(ms) || ms < 0 || ms > nowMs ? undefined : new Date(ms).toISOString();
-}
-
-/** A file that is listed twice comes once. */
-function once(files: readonly SourceFile[]): SourceFile[] {
-  const seen = new Set<string>();
-  return files.map((file) => {
-    if (file.fault !== undefined || !seen.has(file.name)) {
-      if (file.fault === undefined) seen.add(file.name);
-      return file;
-    }
-    return { ...file, fault: "is listed twice by the source" };
-  });
 }
 
 function textIn(data: Record<string, unknown>, field: string): string {

@@ -24,11 +24,11 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
 }
 
 /** The kinds of registries that this command reads. */
-const KINDS = ["oci", "harbor", "quay", "distribution", "verdaccio", "devpi"] as const;
+const KINDS = ["oci", "harbor", "quay", "distribution", "verdaccio", "devpi", "nexus"] as const;
 export type SourceKind = (typeof KINDS)[number];
 
 /** Those with packages, which this command copies itself. */
-const PACKAGE_KINDS = ["verdaccio", "devpi"] as const;
+const PACKAGE_KINDS = ["verdaccio", "devpi", "nexus"] as const;
 export type PackageKind = (typeof PACKAGE_KINDS)[number];
 
 /** Whether a kind has packages. */
@@ -44,7 +44,6 @@ const NOT_BUILT: Readonly<Record<string, string>> = {
   ecr: "as oci, with --names",
   gar: "as oci, with --names",
   acr: "as oci",
-  nexus: "images as oci; packages not at all",
   artifactory: "images as oci; packages not at all",
 };
 

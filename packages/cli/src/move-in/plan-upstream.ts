@@ -4,10 +4,7 @@ import type { JsonObject, RestClient } from "../api/rest.ts";
 import type { Here } from "./here.ts";
 import { MAX_RESERVED, type PlanItem } from "./plan.ts";
 import type { SourceIndex } from "./project-source.ts";
-import { projectPlaceOf } from "./python-names.ts";
-
-// What an upstream takes as a reserved name.
-const NAME = /^[\x21-\x7e]{1,255}$/;
+import { faultOfProject, projectPlaceOf } from "./python-names.ts";
 
 /** The upstream of Python that a group has; undefined without one. */
 export async function upstreamHere(rest: RestClient, group: string): Promise<JsonObject | undefined> {
@@ -36,7 +33,9 @@ export async function planUpstream(
   if (ours !== undefined && known !== url)
     return [{ ...item, target: "", action: "cannot", why: `the group has the upstream ${known} here` }];
   const left = items.filter(({ kind, action }) => kind === "project" && action === "cannot");
-  const names = [...new Set(left.map((each) => projectPlaceOf(each).project))].filter((each) => NAME.test(each));
+  const names = [...new Set(left.map((each) => projectPlaceOf(each).project))].filter(
+    (each) => faultOfProject(each) === undefined,
+  );
   const isOver = names.length > MAX_RESERVED;
   const reserved = isOver ? [] : names;
   const disabled = isDisabled || isOver || isPart;

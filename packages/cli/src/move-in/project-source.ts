@@ -63,3 +63,14 @@ export interface ProjectSource {
   /** The bytes of a file. */
   file(path: string): Promise<Uint8Array[]>;
 }
+
+/** The files of a project; one that is listed twice comes once. */
+export function listedOnce(files: readonly SourceFile[]): SourceFile[] {
+  const seen = new Set<string>();
+  return files.map((file) => {
+    if (file.fault !== undefined) return file;
+    if (seen.has(file.name)) return { ...file, fault: "is listed twice by the source" };
+    seen.add(file.name);
+    return file;
+  });
+}

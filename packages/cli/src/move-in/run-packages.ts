@@ -14,6 +14,7 @@ import { makeProjectPlan } from "./make-project-plan.ts";
 import type { Plan } from "./plan.ts";
 import { readPlan, writePlan } from "./plan-file.ts";
 import { printPlan, printResults } from "./reports.ts";
+import { nexusSource } from "./nexus-source.ts";
 import { Results } from "./results.ts";
 import { requirePath, requireSame, type Task } from "./task.ts";
 import { verdaccioSource } from "./verdaccio-source.ts";
@@ -83,7 +84,7 @@ function packageMover({ task: { kind, origin, into }, rest, group, credentials }
 }
 
 function projectMover({ task: { kind, origin, into }, rest, group, credentials }: Moving): Mover {
-  const source = devpiSource(origin, credentials);
+  const source = (kind === "nexus" ? nexusSource : devpiSource)(origin, credentials);
   return {
     plan: async (names, note) =>
       makeProjectPlan({ kind, into, source, names, rest, here: await readHere(rest, group, into), note }),
