@@ -1,5 +1,5 @@
-// A fake of Nexus Repository 3, written from the published description of its REST API (help.sonatype.com, "Repositories
-// API" and "Components API"): it is no Nexus, and none was asked.
+// A fake of Nexus Repository 3, written from the published description of its REST API (help.sonatype.com,
+// "Repositories API" and "Components API"): it is no Nexus, and none was asked.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
