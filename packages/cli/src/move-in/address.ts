@@ -20,6 +20,12 @@ export function imageAt(origin: string, name: string): string {
   return `${origin}/${name}`;
 }
 
+/** Why content at a URL is not asked for: it is not at the registry. */
+export function faultOfHost(url: URL, origin: string): string | undefined {
+  // Behind a proxy a registry may write another scheme and port than those that it is asked at.
+  return url.hostname === new URL(origin).hostname ? undefined : `is at ${url.host}, and not at the source: not asked`;
+}
+
 /** Whether a host is a literal address that only a machine itself knows, such as that of a cloud's metadata. */
 export function isLinkLocal(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, "").toLowerCase();

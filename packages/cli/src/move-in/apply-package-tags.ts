@@ -2,7 +2,8 @@
 import { ItemFailure } from "./item-failure.ts";
 import type { PackageApplying, PlannedPackage } from "./package-context.ts";
 import { packageOf, packagePath } from "./npm-names.ts";
-import { type PackageHere, refused, registryPath, shownHere } from "./packages-here.ts";
+import { type PackageHere, registryPath, shownHere } from "./packages-here.ts";
+import { refused } from "./publish.ts";
 
 /**
  * The tags that come with a version: they are set in the commit that publishes it. One that points to what was
@@ -67,6 +68,6 @@ async function setTag(
     headers: { "content-type": "application/json" },
     body: JSON.stringify(version),
   });
-  const body: unknown = await response.json().catch(() => undefined);
+  const body = await response.text().catch(() => "");
   if (!response.ok) throw refused(response.status, body);
 }

@@ -1,25 +1,21 @@
 // Applies a plan of packages: each version with its bytes, its time and its tags; the same again goes on where it was.
-import { setTimeout as wait } from "node:timers/promises";
 import { compareVersions } from "@moorage/kernel/lib/versions";
-import { UsageFailure } from "../command/failure.ts";
-import { interruption } from "../command/interrupt.ts";
 import { forItem } from "./apply-context.ts";
 import { ItemFailure } from "./item-failure.ts";
 import { inParallel } from "./parallel.ts";
-import { isOfPackages, type PlanItem } from "./plan.ts";
+import { type PlanItem, requireKinds } from "./plan.ts";
 import type { Results } from "./results.ts";
-import { isOfOne } from "./source-error.ts";
+import { publish } from "./publish.ts";
+import { ofItem } from "./source-error.ts";
 import { applyTags, tagsToSet } from "./apply-package-tags.ts";
 import { type PackageApplying, packagesOf, type PlannedPackage } from "./package-context.ts";
 import { packageOf, packagePath } from "./npm-names.ts";
-import { type PackageHere, packageHere, packagesHere, refused, registryPath, shownHere } from "./packages-here.ts";
+import { type PackageHere, packageHere, packagesHere, registryPath, shownHere } from "./packages-here.ts";
 import type { SourcePackage } from "./packument.ts";
 import { documentOf } from "./npm-publication.ts";
 import { areSame, haveSums } from "./sums.ts";
 
-const ATTEMPTS = 4;
-const FIRST_WAIT_MS = 500;
-const PUBLISH_TIMEOUT_MS = 10 * 60_000;
+const KINDS = ["package", "version", "upstream"] as const;
 // Each holds a tarball in memory.
 const PACKAGES_AT_ONCE = 3;
 
@@ -29,8 +25,7 @@ export async function applyPackages(
   note: (done: number, total: number) => void,
 ): Promise<void> {
   const { plan, rest, group, results } = applying;
-  const other = plan.items.find((item) => !isOfPackages(item));
-  if (other !== undefined) throw new UsageFailure(`a plan of ${plan.kind} has no items of the kind ${other.kind}`);
+  requireKinds(plan, KINDS);
   for (const item of plan.items) if (item.action === "cannot") results.add(item, "cannot", item.why);
   const packages = packagesOf(plan);
   const here = await packagesHere(rest, group);
@@ -84,15 +79,6 @@ function latestFirst({ item }: PlannedPackage, versions: readonly PlanItem[]): P
   return first === undefined ? [...versions] : [first, ...versions.filter((version) => version !== first)];
 }
 
-/** What one item is refused by the source ends that item alone. */
-async function ofItem<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw isOfOne(error) ? new ItemFailure(error.message, { cause: error }) : error;
-  }
-}
-
 /** Publishes a version. Answers false when it is here by now, or was removed here. */
 async function moveVersion(
   applying: PackageApplying,
@@ -111,33 +97,24 @@ async function moveVersion(
   const isLatest = found.tags.get("latest") === number;
   const publication = { package: { name, readme: isLatest ? found.readme : "" }, version, chunks };
   let tags = tagsToSet(planned, number, here);
-  for (let attempt = 1; ; attempt += 1) {
-    const response = await rest.fetch(`${registryPath(plan.into)}/${packagePath(name)}`, {
+  for (;;) {
+    const rejection = await publish(rest, `${registryPath(plan.into)}/${packagePath(name)}`, {
       method: "PUT",
-      audience: "registry",
       headers: { "content-type": "application/json", ...(item.time && { "moorage-publish-time": item.time }) },
-      body: documentOf({ ...publication, tags }),
-      duplex: "half",
-      timeoutMs: PUBLISH_TIMEOUT_MS,
+      bodyOf: () => documentOf({ ...publication, tags }),
     });
-    const body: unknown = await response.json().catch(() => undefined);
-    if (response.ok) {
+    if (rejection === undefined) {
       results.add(item, "done");
       return true;
     }
-    const error = refused(response.status, body);
-    if (response.status === 403 && /cannot publish over/.test(error.message)) {
+    const { status, error } = rejection;
+    if (status === 403 && /cannot publish over/.test(error.message)) {
       await judgeThere(applying, item);
       return false;
     }
-    if (response.status === 400 && /: (?:tag|dist-tags)\b/.test(error.message) && tags.length > 0) tags = [];
-    else if (!isPassing(response.status) || attempt === ATTEMPTS) throw error;
-    else await wait(FIRST_WAIT_MS * 3 ** (attempt - 1), undefined, { signal: interruption() });
+    if (status !== 400 || !/: (?:tag|dist-tags)\b/.test(error.message) || tags.length === 0) throw error;
+    tags = [];
   }
-}
-
-function isPassing(status: number): boolean {
-  return status === 429 || status >= 500;
 }
 
 /** Its number is taken here: it came meanwhile, as by a command that was killed, or it was removed here. */

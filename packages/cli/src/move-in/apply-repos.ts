@@ -12,7 +12,12 @@ const MAX_MOVES = 1_000;
 const NO_TAG = "-";
 
 /** Makes the groups that are not there, outermost first. */
-export async function applyGroups({ plan, rest, here, results }: Applying): Promise<void> {
+export async function applyGroups({
+  plan,
+  rest,
+  here,
+  results,
+}: Pick<Applying, "plan" | "rest" | "here" | "results">): Promise<void> {
   const groups = plan.items.filter(({ kind, action }) => kind === "group" && action !== "cannot");
   for (const item of groups.toSorted((one, other) => one.target.length - other.target.length)) {
     if (here.groups.has(item.target)) {

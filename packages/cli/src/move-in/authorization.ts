@@ -74,7 +74,7 @@ async function tokenOf(
       throw new SourceError("the source's token endpoint redirects elsewhere: not followed");
     throw new SourceError(`the source's token endpoint refuses us (${response.status})`, { status: response.status });
   }
-  const token = await readToken(response);
+  const token = tokenIn(await readAnswer(response));
   if (token === undefined) throw new SourceError("the source's token endpoint answers without a token");
   return token;
 }
@@ -88,19 +88,23 @@ async function requireFit(url: URL, origin: string): Promise<void> {
     throw new SourceError(`the source names a token endpoint at ${url.host}, a link-local address: not asked`);
 }
 
-/** The token in an answer; undefined for one without, that is too large, or no token that a header can have. */
-export async function readToken(response: Response): Promise<string | undefined> {
+/** The JSON of an answer with a token; undefined for one that is none, or too large. */
+export async function readAnswer(response: Response): Promise<unknown> {
   let text = "";
   for await (const chunk of response.body ?? []) {
     text += Buffer.from(chunk).toString("latin1");
     if (text.length > MAX_TOKEN_BYTES) return undefined;
   }
   try {
-    const answer = parseJson(text, 16);
-    const { token, access_token: accessToken } = isObject(answer) ? answer : {};
-    const found = typeof token === "string" && token !== "" ? token : accessToken;
-    return typeof found === "string" && /^[\x21-\x7e]+$/.test(found) ? found : undefined;
+    return parseJson(text, 16);
   } catch {
     return undefined;
   }
+}
+
+/** The token in an answer; undefined for one without, or with one that a header cannot have. */
+export function tokenIn(answer: unknown): string | undefined {
+  const { token, access_token: accessToken } = isObject(answer) ? answer : {};
+  const found = typeof token === "string" && token !== "" ? token : accessToken;
+  return typeof found === "string" && /^[\x21-\x7e]+$/.test(found) ? found : undefined;
 }

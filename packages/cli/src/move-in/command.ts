@@ -11,9 +11,9 @@ export function addImportFrom(program: Command): void {
   const command = program
     .command("import-from")
     .description(
-      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked, or its bucket of S3, whose content is copied; verdaccio, the npm packages that it holds itself. Of Harbor and Quay members, robots, and rules of immutable tags and of retention come, too, and quotas of Harbor; other rules are not read. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, devpi",
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked, or its bucket of S3, whose content is copied; verdaccio, the npm packages that it holds itself; devpi, the Python projects of its indexes; nexus, those of its hosted repositories. Of Harbor and Quay members, robots, and rules of immutable tags and of retention come, too, and quotas of Harbor; other rules are not read. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, artifactory",
     )
-    .argument("<kind>", "what it is: oci, harbor, quay, distribution or verdaccio")
+    .argument("<kind>", "what it is: oci, harbor, quay, distribution, verdaccio, devpi or nexus")
     .argument(
       "<address>",
       "where it is, as registry.example.com or http://127.0.0.1:5000; of distribution its folder, or s3://bucket/prefix",
@@ -22,7 +22,7 @@ export function addImportFrom(program: Command): void {
     .option("--plan <file>", "write what would come to this file, and change nothing")
     .option(
       "--names <file>",
-      "with --plan: the repositories or packages, one a line, where the registry does not list them or not all are to come",
+      "with --plan: the repositories, packages or indexes, one a line, where the registry does not list them or not all are to come",
     )
     .addOption(
       repeatable("--namespace <name>", "with --plan: a project of Harbor or an organization of Quay; may repeat"),

@@ -24,8 +24,17 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
 }
 
 /** The kinds of registries that this command reads. */
-const KINDS = ["oci", "harbor", "quay", "distribution", "verdaccio"] as const;
+const KINDS = ["oci", "harbor", "quay", "distribution", "verdaccio", "devpi", "nexus"] as const;
 export type SourceKind = (typeof KINDS)[number];
+
+/** Those with packages, which this command copies itself. */
+const PACKAGE_KINDS = ["verdaccio", "devpi", "nexus"] as const;
+export type PackageKind = (typeof PACKAGE_KINDS)[number];
+
+/** Whether a kind has packages. */
+export function hasPackages(kind: SourceKind): kind is PackageKind {
+  return PACKAGE_KINDS.some((each) => each === kind);
+}
 
 // Others that people come from, with the way there is for them.
 const NOT_BUILT: Readonly<Record<string, string>> = {
@@ -35,9 +44,7 @@ const NOT_BUILT: Readonly<Record<string, string>> = {
   ecr: "as oci, with --names",
   gar: "as oci, with --names",
   acr: "as oci",
-  nexus: "images as oci; packages not at all",
   artifactory: "images as oci; packages not at all",
-  devpi: "packages: not at all",
 };
 
 const MAX_PASSWORD_BYTES = 16_384;
@@ -60,7 +67,7 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
   if (namespace !== undefined && !hasNamespaces) throw new UsageFailure("--namespace: is for harbor and quay");
   checkIssuer(kind, flags);
   if (kind === "distribution") checkFolderFlags(flags);
-  if (kind === "verdaccio") checkPackageFlags(flags);
+  if (hasPackages(kind)) checkPackageFlags(flags);
   checkBlobsFrom(kind, flags);
   if (namespace !== undefined && plan === undefined) throw new UsageFailure("--namespace: goes with --plan");
   if (namespace === undefined && kind === "quay" && plan !== undefined)

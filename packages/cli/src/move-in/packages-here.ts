@@ -2,9 +2,9 @@
 import { isObject } from "@moorage/kernel/lib/json";
 import { textIn } from "../api/json-fields.ts";
 import type { RestClient } from "../api/rest.ts";
-import { Failure } from "../command/failure.ts";
-import { ItemFailure } from "./item-failure.ts";
+import { artifactsHere, versionsHere } from "./artifacts-here.ts";
 import { packagePath } from "./npm-names.ts";
+import { refused } from "./publish.ts";
 import { sumsIn } from "./sums.ts";
 
 /** A package here. */
@@ -14,16 +14,9 @@ export interface PackageHere {
   tags: Map<string, string>;
 }
 
-const PAGE_SIZE = 200;
-const ARTIFACTS = "/libraries/v2/artifacts";
-
 /** The uids of the npm packages in a group, by name. */
 export async function packagesHere(rest: RestClient, group: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  const query = { "uidp.children_of": group, ecosystems: "ECOSYSTEM_JAVASCRIPT" };
-  for await (const artifact of rest.list(ARTIFACTS, "artifacts", { query, pageSize: PAGE_SIZE }))
-    found.set(textIn(artifact, "name"), textIn(artifact, "uid"));
-  return found;
+  return artifactsHere(rest, group, "ECOSYSTEM_JAVASCRIPT");
 }
 
 /**
@@ -37,8 +30,7 @@ export async function packageHere(
   if (uid === undefined) return { versions: new Map(), tags: new Map() };
   const { manifests, tags } = await packumentHere(rest, into, name);
   const versions = new Map<string, string[]>();
-  const path = `${ARTIFACTS}/${encodeURIComponent(uid)}/versions`;
-  for await (const item of rest.list(path, "artifactVersions", { pageSize: PAGE_SIZE })) {
+  for await (const item of versionsHere(rest, uid)) {
     const version = textIn(item, "version");
     const { dist } = manifests.get(version) ?? {};
     versions.set(version, isObject(dist) ? sumsIn(dist) : []);
@@ -60,9 +52,9 @@ async function packumentHere(
 ): Promise<{ manifests: Map<string, Record<string, unknown>>; tags: Map<string, string> }> {
   const path = `${registryPath(into)}/${packagePath(name)}`;
   const response = await rest.fetch(path, { audience: "registry", headers: { accept: "application/json" } });
-  const body: unknown = await response.json().catch(() => undefined);
   if (response.status === 404) return { manifests: new Map(), tags: new Map() };
-  if (!response.ok || !isObject(body)) throw refused(response.status, body);
+  const body: unknown = await (response.ok ? response.json() : response.text()).catch(() => undefined);
+  if (!isObject(body)) throw refused(response.status, typeof body === "string" ? body : "");
   const { versions, "dist-tags": tags } = body;
   const manifests = Object.entries(isObject(versions) ? versions : {}).filter(
     (each): each is [string, Record<string, unknown>] => isObject(each[1]),
@@ -74,11 +66,4 @@ async function packumentHere(
 /** The path of the npm registry of a group. */
 export function registryPath(group: string): string {
   return `/npm/${group.split("/").map(encodeURIComponent).join("/")}`;
-}
-
-/** What the registry here says against a request, of one item; of all where nobody is known any longer. */
-export function refused(status: number, body: unknown): Failure {
-  const said = isObject(body) ? body["error"] : undefined;
-  const text = typeof said === "string" ? said : `the registry answers ${status}`;
-  return status === 401 ? new Failure(text) : new ItemFailure(text);
 }

@@ -96,12 +96,14 @@ function faultBetween(items: readonly PlanItem[]): string | undefined {
     // A group and a repo may share a name.
     if (targets.has(`${kind} ${target}`)) return `items[${at}].target: ${target} is there twice`;
     targets.add(`${kind} ${target}`);
-    if (kind === "repo" || kind === "package") repos.set(source, target);
+    if (kind === "repo" || kind === "package" || kind === "project") repos.set(source, target);
   }
   for (const [at, { kind, source, target, action }] of items.entries()) {
     if (action === "cannot") continue;
     if (kind === "version" && !repos.has(packageOf(source).name))
       return `items[${at}]: is a version of no package of the plan`;
+    if (kind === "file" && !repos.has(source.slice(0, source.lastIndexOf("/"))))
+      return `items[${at}]: is a file of no project of the plan`;
     if (kind !== "tag") continue;
     const cut = source.lastIndexOf(":");
     if (repos.get(source.slice(0, cut)) !== target.slice(0, target.lastIndexOf(":")))

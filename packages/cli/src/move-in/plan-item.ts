@@ -1,5 +1,6 @@
 // An item of a plan's file, which is read like what a stranger wrote.
 import { isList, isObject } from "@moorage/kernel/lib/json";
+import { isVersion } from "@moorage/kernel/lib/versions";
 import { isUid } from "../api/name-kinds.ts";
 import { isDigest, isTag, MEMBER_ROLES, ROBOT_ROLES } from "./model.ts";
 import {
@@ -10,10 +11,12 @@ import {
   isOfPackages,
   type ItemKind,
   KNOWN_BY_SOURCE,
+  MAX_RESERVED,
   type PlanItem,
   type PlanMove,
 } from "./plan.ts";
 import { faultOfPackage, isNumber, packageOf } from "./npm-names.ts";
+import { faultOfFile, faultOfProject, projectPlaceOf, projectTarget } from "./python-names.ts";
 import { isSum } from "./sums.ts";
 import { MAX_RULES, type RetentionRule } from "./retention.ts";
 
@@ -26,6 +29,7 @@ const MAX_EMAIL = 254;
 const MAX_EXTERNAL_GROUP = 256;
 const MAX_TAGS = 200;
 const MAX_TAG = 128;
+const MAX_REASON = 512;
 export const MAX_WHY = 2_000;
 const COMMON = ["kind", "source", "target", "action", "why"];
 /** What else the items of a kind have. */
@@ -42,7 +46,9 @@ const FIELDS_OF: Readonly<Record<ItemKind, readonly string[]>> = {
   quota: ["bytes"],
   package: ["tags"],
   version: ["sum", "time"],
-  upstream: [],
+  project: [],
+  file: ["sum", "time", "version", "yanked"],
+  upstream: ["url", "disabled", "reserved"],
 };
 const FIELDS = new Set([...COMMON, ...Object.values(FIELDS_OF).flat()]);
 
@@ -60,7 +66,8 @@ export function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
     return fail(`.why: must be a text of at most ${MAX_WHY} characters`);
   const item = { kind: known, action: action as Action, source, target, why };
   if (action === "cannot") return item;
-  if (isOfPackages(item)) requirePackage(item, into, fail);
+  if (isOfProjects(item)) requireProject(item, into, fail);
+  else if (isOfPackages(item)) requirePackage(item, into, fail);
   else requirePlaces(item, into, fail);
   const wrong = Object.keys(value).find((name) => !COMMON.includes(name) && !FIELDS_OF[known].includes(name));
   if (wrong !== undefined) fail(`.${wrong}: an item of the kind ${known} has none`);
@@ -102,9 +109,30 @@ function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): 
       return { tags: tagsIn(value["tags"], fail) };
     case "version":
       return versionIn(value, fail);
+    case "file":
+      return fileIn(value, fail);
+    case "upstream":
+      return upstreamIn(value, fail);
     default:
       return {};
   }
+}
+
+function fileIn(value: Record<string, unknown>, fail: Fail): Partial<PlanItem> {
+  const { version, yanked } = value;
+  if (typeof version !== "string" || !isVersion("pypi", version)) return fail(".version: must be one of PEP 440");
+  if (yanked !== undefined && (typeof yanked !== "string" || yanked.length > MAX_REASON))
+    return fail(`.yanked: must be a text of at most ${MAX_REASON} characters`);
+  return { ...versionIn(value, fail), version, ...(yanked !== undefined && { yanked }) };
+}
+
+/** The server checks what the URL leads to. */
+function upstreamIn(value: Record<string, unknown>, fail: Fail): Partial<PlanItem> {
+  const { disabled, reserved } = value;
+  if (typeof disabled !== "boolean") return fail(".disabled: must be true or false");
+  const isNames = isList(reserved) && reserved.every((name) => typeof name === "string" && name.length <= MAX_TAG * 2);
+  if (!isNames || reserved.length > MAX_RESERVED) return fail(`.reserved: must be at most ${MAX_RESERVED} names`);
+  return { url: textOf("url", MAX_PATTERN, value, fail), disabled, reserved: reserved as string[] };
 }
 
 function tagsIn(value: unknown, fail: Fail): Record<string, string> {
@@ -121,13 +149,30 @@ function versionIn({ sum, time }: Record<string, unknown>, fail: Fail): Partial<
   return { sum, ...(time !== undefined && { time }) };
 }
 
+/** Of indexes that became groups. */
+function isOfProjects({ kind }: Pick<PlanItem, "kind">): boolean {
+  return kind === "project" || kind === "file" || kind === "upstream";
+}
+
+/** Projects and files keep their names, and nothing goes beside the group of their index. */
+function requireProject(item: Pick<PlanItem, "kind" | "source" | "target">, into: string, fail: Fail): void {
+  const { kind, source, target } = item;
+  const place = kind === "upstream" ? { index: source, project: "", file: "" } : projectPlaceOf(item);
+  const fault =
+    faultOfName(`${place.index}/project`) ??
+    (kind === "upstream" ? undefined : faultOfProject(place.project)) ??
+    (kind === "file" ? faultOfFile(place.file) : undefined);
+  if (fault !== undefined) fail(`.source: ${fault}`);
+  const expected = projectTarget(into, place);
+  if (target !== expected) fail(`.target: must be ${expected}`);
+}
+
 /** Packages keep their names, and nothing goes beside the group. */
 function requirePackage(
   { kind, source, target }: Pick<PlanItem, "kind" | "source" | "target">,
   into: string,
   fail: Fail,
 ): void {
-  if (kind === "upstream") fail(".action: must be cannot: upstreams are made by hand");
   const { name, version } = kind === "version" ? packageOf(source) : { name: source, version: "1.0.0" };
   const fault = faultOfPackage(name);
   if (fault !== undefined) fail(`.source: ${fault}`);

@@ -1,11 +1,12 @@
 // A plan: what would come from a registry, and as what.
 import type { JsonObject } from "../api/rest.ts";
+import { UsageFailure } from "../command/failure.ts";
 import type { MemberRole } from "./model.ts";
 import type { RetentionRule } from "./retention.ts";
 
 const RIGHTS_AND_RULES = ["robot", "binding", "invite", "mapping", "policy", "retention", "quota"] as const;
 /** What plans of packages have, and no others. */
-const PACKAGE_KINDS = ["package", "version", "upstream"] as const;
+const PACKAGE_KINDS = ["package", "version", "project", "file", "upstream"] as const;
 /** What an item makes here. */
 export const ITEM_KINDS = ["group", "repo", "tag", ...RIGHTS_AND_RULES, ...PACKAGE_KINDS] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
@@ -57,10 +58,20 @@ export interface PlanItem {
   moves?: PlanMove[];
   /** Of a package: its tags with their versions. */
   tags?: Record<string, string>;
-  /** Of a version: the sum of its file, as `sha512-…`. */
+  /** Of a version and a file: the sum of its bytes, as `sha512-…`. */
   sum?: string;
-  /** Of a version: when it was published, in ISO 8601, where the registry says so. */
+  /** Of a version and a file: when it was published, in ISO 8601, where the registry says so. */
   time?: string;
+  /** Of a file: its version. */
+  version?: string;
+  /** Of a file whose version is yanked: why, which may be empty. */
+  yanked?: string;
+  /** Of an upstream: what it asks. */
+  url?: string;
+  /** Of an upstream: whether it asks nobody until somebody has looked at it. */
+  disabled?: boolean;
+  /** Of an upstream: names that it is never asked for. */
+  reserved?: string[];
 }
 
 /** How much content there is; each counted once. */
@@ -93,6 +104,8 @@ export interface Plan {
 export const FORM = "moorage.move-in/1";
 /** The most items of a plan: more come in parts, by `--names`. */
 export const MAX_ITEMS = 1_000_000;
+/** The most names that an upstream here reserves. */
+export const MAX_RESERVED = 200;
 
 // Source: OCI distribution specification 1.1, "Pulling manifests".
 const COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
@@ -114,6 +127,12 @@ export function faultOfName(name: string): string | undefined {
 /** Whether an item is of packages. */
 export function isOfPackages({ kind }: Pick<PlanItem, "kind">): boolean {
   return PACKAGE_KINDS.some((each) => each === kind);
+}
+
+/** Throws a UsageFailure for a plan with items of other kinds. */
+export function requireKinds({ kind, items }: Plan, kinds: readonly ItemKind[]): void {
+  const other = items.find((item) => !kinds.includes(item.kind));
+  if (other !== undefined) throw new UsageFailure(`a plan of ${kind} has no items of the kind ${other.kind}`);
 }
 
 /** The groups above an image of this path, below the group that everything goes into; outermost first. */

@@ -25,6 +25,8 @@ const PLURALS: Readonly<Record<ItemKind, string>> = {
   quota: "quotas",
   package: "packages",
   version: "versions",
+  project: "projects",
+  file: "files",
   upstream: "upstreams",
 };
 

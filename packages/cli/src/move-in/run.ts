@@ -8,7 +8,7 @@ import { applyPlan, finishPlan } from "./apply-plan.ts";
 import type { Applying } from "./apply-context.ts";
 import { openSource } from "./client.ts";
 import { openContentSizes } from "./content-sizes.ts";
-import { checkFlags, credentialsOf, kindOf, type MoveInFlags, namesOf } from "./flags.ts";
+import { checkFlags, credentialsOf, hasPackages, kindOf, type MoveInFlags, namesOf } from "./flags.ts";
 import { type BroughtBytes, type FolderContents, openFolderContents } from "./folder-adoption.ts";
 import { openFolderReader } from "./folder-content.ts";
 import { openRegistryFiles } from "./open-files.ts";
@@ -44,7 +44,7 @@ export async function moveIn(
   checkFlags(kind, flags);
   const origin = kind === "distribution" ? (await openRegistryFiles(address)).root : originOfAddress(address);
   const into = (flags.into ?? "").replace(/\/$/, "");
-  if (kind === "verdaccio") return movePackagesIn({ kind, origin, into, file: flags.plan ?? flags.apply ?? "" }, flags);
+  if (hasPackages(kind)) return movePackagesIn({ kind, origin, into, file: flags.plan ?? flags.apply ?? "" }, flags);
   if (flags.plan !== undefined) return plan({ kind, origin, into, file: flags.plan }, flags);
   const folder = kind === "distribution" ? origin : flags.blobsFrom;
   return apply({ kind, origin, into, file: flags.apply ?? "" }, flags, (work) =>

@@ -16,9 +16,11 @@ export function isSum(text: unknown): text is string {
 /** The sums that `dist` of a manifest of npm says, the strongest first. */
 export function sumsIn({ integrity, shasum }: Record<string, unknown>): string[] {
   const said = typeof integrity === "string" && integrity.length <= MAX_CHARS ? integrity.split(/\s+/) : [];
-  const sha1 = typeof shasum === "string" && /^[0-9a-f]{40}$/.test(shasum) ? [ofHex("sha1", shasum)] : [];
+  const sha1 = sumOfHex("sha1", shasum) ?? [];
   const strength = (sum: string): number => Object.keys(ALGORITHMS).indexOf(sum.slice(0, sum.indexOf("-")));
-  return [...new Set([...said.filter(isSum), ...sha1])].toSorted((one, other) => strength(one) - strength(other));
+  return [...new Set([...said.filter(isSum), ...[sha1].flat()])].toSorted(
+    (one, other) => strength(one) - strength(other),
+  );
 }
 
 /** Whether sums say the same as far as they can be compared; undefined when none of one kind are there. */
@@ -37,6 +39,18 @@ export function haveSums(chunks: readonly Uint8Array[], sums: readonly string[])
     for (const chunk of chunks) hash.update(chunk);
     return sum === `${sum.slice(0, sum.indexOf("-"))}-${hash.digest("base64")}`;
   });
+}
+
+/** The sum that a text in hexadecimal says; undefined for what is none, or of another algorithm. */
+export function sumOfHex(algorithm: string, hex: unknown): string | undefined {
+  const length = Object.hasOwn(ALGORITHMS, algorithm) ? ALGORITHMS[algorithm as Algorithm] * 2 : 0;
+  const isHex = typeof hex === "string" && hex.length === length && /^[0-9a-f]+$/i.test(hex);
+  return isHex ? ofHex(algorithm as Algorithm, hex) : undefined;
+}
+
+/** A sum in hexadecimal. */
+export function hexOf(sum: string): string {
+  return Buffer.from(sum.slice(sum.indexOf("-") + 1), "base64").toString("hex");
 }
 
 function ofHex(algorithm: Algorithm, hex: string): string {

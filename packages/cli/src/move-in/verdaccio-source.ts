@@ -1,10 +1,9 @@
 // A verdaccio, read through its API: that of npm, and that of its web pages, which alone lists packages and says which
 // of them have versions of an uplink. Source: verdaccio 6, src/api/web and src/api/endpoint.
 import { isList, isObject } from "@moorage/kernel/lib/json";
-import { interruption } from "../command/interrupt.ts";
-import { send } from "../http/http.ts";
-import { type Credentials, readToken } from "./authorization.ts";
+import { type Credentials, tokenIn } from "./authorization.ts";
 import { jsonOf, openSource, type SourceClient } from "./client.ts";
+import { logIn } from "./login.ts";
 import { SourceError } from "./source-error.ts";
 import { packagePath } from "./npm-names.ts";
 import { readPackument, type SourcePackage } from "./packument.ts";
@@ -30,7 +29,6 @@ const MAX_PACKAGES = 100_000;
 const MAX_PACKUMENT_BYTES = 32 << 20;
 const MAX_TARBALL_BYTES = 256 << 20;
 const TARBALL_TIMEOUT_MS = 10 * 60_000;
-const LOGIN_TIMEOUT_MS = 30_000;
 const WEB_IS_OFF = "its web interface is off (web.enable), which says what comes from an uplink";
 
 export function verdaccioSource(origin: string, credentials: Credentials): PackageSource {
@@ -81,17 +79,10 @@ function namesIn(value: unknown): string[] {
 /** A client for what the web pages ask for. */
 async function openPages(origin: string, { username, password }: Credentials): Promise<SourceClient> {
   if (username === "") return openSource(origin, { username, password });
-  const response = await send(`${origin}/-/verdaccio/sec/login`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify({ username, password }),
-    signal: AbortSignal.any([AbortSignal.timeout(LOGIN_TIMEOUT_MS), interruption()]),
-  });
-  const token = response.ok ? await readToken(response) : undefined;
-  await response.body?.cancel().catch(() => {});
-  if (response.status === 404) throw new SourceError(WEB_IS_OFF);
-  if (token === undefined)
-    throw new SourceError(`the source does not log ${username} in (${response.status})`, { status: response.status });
+  const { status, answer } = await logIn(`${origin}/-/verdaccio/sec/login`, { username, password });
+  if (status === 404) throw new SourceError(WEB_IS_OFF);
+  const token = status < 300 ? tokenIn(answer) : undefined;
+  if (token === undefined) throw new SourceError(`the source does not log ${username} in (${status})`, { status });
   // Sent as a bearer's token.
   return openSource(origin, { username: "$oauthtoken", password: token });
 }
