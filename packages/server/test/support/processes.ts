@@ -1,8 +1,8 @@
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { undeclaredIn } from "./declarations/log-lines.ts";
 import { UNLIMITED } from "./no-rate-limits.ts";
