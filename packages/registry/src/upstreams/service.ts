@@ -115,6 +115,7 @@ export function registryUpstreamsService({
           description: why,
         });
       await requestTurn(call, uid, force);
+      await call.tx.updateTable("registry_upstreams").set({ update_time: call.nowMs }).where("uid", "=", uid).execute();
       return registryUpstreams.toMessage(await registryUpstreams.get(call.tx, uid));
     },
   };

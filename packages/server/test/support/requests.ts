@@ -446,7 +446,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(registries.deleteRegistryUpstream, async () => ({ uid: await registry() }));
   add(registries.detachRegistryUpstream, async () => ({ uid: await registry() }));
   add(registries.followRegistryUpstream, async () => {
-    const followed = { registry: "registry.example.com", follow: {} };
+    const followed = { registry: "registry.invalid", follow: {} };
     return { uid: (await platform.ok("POST", `/registry/v2/upstreams/${await free()}`, followed)).uid };
   });
   add(LibraryFindingsService.method.listLibraryFindings, () => everywhere);
