@@ -9,11 +9,15 @@ import {
   ITEM_KINDS,
   isOfPackages,
   type ItemKind,
+  MAX_BUNDLE,
+  MAX_BUNDLES,
+  NEVER_COME,
   KNOWN_BY_SOURCE,
   type PlanItem,
   type PlanMove,
 } from "./plan.ts";
 import { faultOfPackage, isNumber, packageOf } from "./npm-names.ts";
+import { settingsIn } from "./plan-settings.ts";
 import { isSum } from "./sums.ts";
 import { MAX_RULES, type RetentionRule } from "./retention.ts";
 
@@ -32,14 +36,19 @@ const COMMON = ["kind", "source", "target", "action", "why"];
 const FIELDS_OF: Readonly<Record<ItemKind, readonly string[]>> = {
   group: [],
   repo: [],
-  tag: ["digest", "moves"],
+  tag: ["digest", "moves", "bundles"],
   robot: ["role", "endTime", "isImage"],
   binding: ["role", "identity"],
   invite: ["role", "email"],
   mapping: ["role", "provider", "externalGroup"],
   policy: ["immutable"],
   retention: ["rules"],
+  gate: ["settings"],
   quota: ["bytes"],
+  "registry-upstream": ["settings"],
+  replication: ["settings"],
+  webhook: [],
+  setting: [],
   package: ["tags"],
   version: ["sum", "time"],
   upstream: [],
@@ -60,6 +69,7 @@ export function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
     return fail(`.why: must be a text of at most ${MAX_WHY} characters`);
   const item = { kind: known, action: action as Action, source, target, why };
   if (action === "cannot") return item;
+  if (NEVER_COME.includes(known)) fail(".action: must be cannot: it is made by hand");
   if (isOfPackages(item)) requirePackage(item, into, fail);
   else requirePlaces(item, into, fail);
   const wrong = Object.keys(value).find((name) => !COMMON.includes(name) && !FIELDS_OF[known].includes(name));
@@ -68,12 +78,16 @@ export function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
 }
 
 function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): Partial<PlanItem> {
-  const { digest, moves, immutable, bytes, endTime } = value;
+  const { digest, moves, bundles, immutable, bytes, endTime } = value;
   switch (kind) {
     case "tag":
       if (!isDigest(digest) && digest !== "")
         return fail(".digest: must be a digest, as sha256:<64 hexadecimal digits>");
-      return { digest, ...(moves !== undefined && { moves: movesOf(moves, fail) }) };
+      return {
+        digest,
+        ...(moves !== undefined && { moves: movesOf(moves, fail) }),
+        ...(bundles !== undefined && { bundles: bundlesIn(bundles, fail) }),
+      };
     case "robot":
       if (endTime !== undefined && (typeof endTime !== "string" || !isTime(endTime)))
         return fail(".endTime: must be a time");
@@ -94,6 +108,10 @@ function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): 
       return { immutable: textOf("immutable", MAX_PATTERN, { immutable }, fail) };
     case "retention":
       return { rules: rulesOf(value["rules"], fail) };
+    case "gate":
+    case "registry-upstream":
+    case "replication":
+      return { settings: settingsIn(kind, value["settings"], fail) };
     case "quota":
       if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes <= 0)
         return fail(".bytes: must be a whole number from 1");
@@ -105,6 +123,14 @@ function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): 
     default:
       return {};
   }
+}
+
+function bundlesIn(value: unknown, fail: Fail): string[] {
+  const isBundle = (each: unknown): each is string =>
+    typeof each === "string" && each !== "" && each.length <= MAX_BUNDLE;
+  return isList(value) && value.length <= MAX_BUNDLES && value.every(isBundle)
+    ? value
+    : fail(`.bundles: must be at most ${MAX_BUNDLES} texts of at most ${MAX_BUNDLE} characters`);
 }
 
 function tagsIn(value: unknown, fail: Fail): Record<string, string> {
@@ -127,7 +153,6 @@ function requirePackage(
   into: string,
   fail: Fail,
 ): void {
-  if (kind === "upstream") fail(".action: must be cannot: upstreams are made by hand");
   const { name, version } = kind === "version" ? packageOf(source) : { name: source, version: "1.0.0" };
   const fault = faultOfPackage(name);
   if (fault !== undefined) fail(`.source: ${fault}`);
