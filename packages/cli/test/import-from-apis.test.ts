@@ -211,6 +211,26 @@ test("Harbor: projects, repositories and tags come, with since when they are the
   const more = await here.json<{ counts: { kind: string; same: number }[] }>(...command, ...pull, "--secrets", "other");
   assert.equal(more.counts.find(({ kind }) => kind === "robot")?.same, 3);
   assert.equal(readFileSync(join(here.folder, "other"), "utf8"), "");
+
+  // By now a plan finds all that can come here.
+  await here.ok(...command.slice(0, -2), "--plan", "again.json", "--username", "admin", "--password-file", "password");
+  const { items: later } = JSON.parse(readFileSync(join(here.folder, "again.json"), "utf8")) as { items: Item[] };
+  const kinds = ["robot", "policy", "quota", "registry-upstream"];
+  assert.deepEqual(
+    later
+      .filter(({ kind, action }) => kinds.includes(kind) && action !== "cannot")
+      .map(({ kind, action }) => `${kind} ${action}`),
+    [
+      "robot same",
+      "robot same",
+      "robot same",
+      "policy same",
+      "policy same",
+      "policy same",
+      "quota same",
+      "registry-upstream same",
+    ],
+  );
 });
 
 test("Quay: the history of tags comes, deleted ones included, and what they pointed to can be pulled", async (t) => {

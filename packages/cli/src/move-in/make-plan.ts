@@ -5,6 +5,7 @@ import { Failure } from "../command/failure.ts";
 import { imageAt } from "./address.ts";
 import type { ContentSizes } from "./content-sizes.ts";
 import { lackingBundles } from "./apply-labels.ts";
+import { isRobotHere } from "./apply-robots.ts";
 import { digestsOfTags, type Here, lastReason, type RepoHere, tagRowsHere } from "./here.ts";
 import type { Source, SourceMove, SourcePolicy, SourceTag } from "./model.ts";
 import { inParallel } from "./parallel.ts";
@@ -24,6 +25,7 @@ import { openRulesHere } from "./policies-here.ts";
 import { isOfOne } from "./source-error.ts";
 
 const ACTION_OF = { absent: "create", same: "same", other: "update" } as const;
+const WITH_SECRETS = "with --secrets, by a new password";
 const WITH_POLICIES = ["with --policies"];
 
 /** What a plan is made of. */
@@ -85,7 +87,7 @@ export async function makePlan(planning: Planning): Promise<Plan> {
 }
 
 /** The machines there, as what they would be here. */
-async function* robotItems({ source, into }: Planning, repos: readonly string[]): AsyncGenerator<PlanItem> {
+async function* robotItems({ source, into, rest, here }: Planning, repos: readonly string[]): AsyncGenerator<PlanItem> {
   for await (const { source: name, below, isImage, role, endMs, fault } of source.robots?.(repos) ?? []) {
     const item = { kind: "robot" as const, source: name, target: `${into}/${below}` };
     if (fault !== undefined || role === undefined)
@@ -93,7 +95,8 @@ async function* robotItems({ source, into }: Planning, repos: readonly string[])
     else {
       const end = endMs === undefined ? {} : { endTime: new Date(endMs).toISOString() };
       const image = isImage === true ? { isImage } : {};
-      yield { ...item, action: "create", why: "with --secrets, by a new password", role, ...image, ...end };
+      const planned: PlanItem = { ...item, action: "create", why: WITH_SECRETS, role, ...image, ...end };
+      yield (await isRobotHere(rest, here, planned)) ? { ...planned, action: "same", why: "" } : planned;
     }
   }
 }
