@@ -11,7 +11,7 @@ export function addImportFrom(program: Command): void {
   const command = program
     .command("import-from")
     .description(
-      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked; verdaccio, the npm packages that it holds itself. Of Harbor and Quay members, robots, and rules of immutable tags and of retention come, too; of Harbor also labels, gates, quotas, caches of other registries and replications. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, devpi",
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked; verdaccio, the npm packages that it holds itself. Of Harbor and Quay members, robots, rules of immutable tags and of retention, quotas and caches of other registries come, too; of Harbor also labels, gates and replications. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, nexus, artifactory, devpi",
     )
     .argument("<kind>", "what it is: oci, harbor, quay, distribution or verdaccio")
     .argument("<address>", "where it is, as registry.example.com or http://127.0.0.1:5000; of distribution its folder")
@@ -34,7 +34,7 @@ export function addImportFrom(program: Command): void {
     .option("--history", "with --apply: also since when tags point where, as the registry says")
     .option(
       "--policies",
-      "with --apply, for harbor and quay: also rules of immutable tags and of retention; of Harbor gates, quotas, upstreams and replications",
+      "with --apply, for harbor and quay: also rules of immutable tags and of retention, quotas and upstreams; of Harbor gates and replications",
     )
     .option(
       "--secrets <file>",
