@@ -9,6 +9,9 @@ interface HarborArtifact {
   digest: string;
   push_time: string;
   tags: { name: string; push_time: string }[] | null;
+  pull_time?: string;
+  /** Answered when they are asked for. */
+  labels?: unknown;
 }
 
 /** A project of Harbor with its repositories, by name without the project's. */
@@ -21,6 +24,10 @@ export interface HarborProject {
   storage?: number;
   robots?: object[];
   members?: object[];
+  /** Its settings, in texts, and the vulnerabilities that it lets pass. */
+  metadata?: Record<string, string>;
+  cve_allowlist?: object;
+  webhooks?: unknown[];
   /** Its rules of retention, of which the number is that of the project. */
   retention?: object;
   repositories: Record<string, HarborArtifact[]>;
@@ -46,10 +53,14 @@ function page(url: URL, res: ServerResponse, all: readonly unknown[]): true {
   return send(res, all.slice((number - 1) * size, number * size));
 }
 
-/** The people and groups of Harbor, by their numbers. */
-export interface HarborPeople {
+/** What Harbor has beside projects; people, groups and registries by their numbers. */
+export interface HarborSystem {
   users?: Record<number, object>;
   usergroups?: Record<number, object>;
+  registries?: Record<number, object>;
+  replications?: unknown[];
+  /** The vulnerabilities that all projects let pass that have no list of their own. */
+  allowlist?: object;
 }
 
 /** A fake Harbor in front of the Moorage at `content`. Its API wants a name and a password. */
@@ -57,7 +68,7 @@ export async function startFakeHarbor(
   t: TestContext,
   content: string,
   projects: HarborProject[],
-  { users = {}, usergroups = {} }: HarborPeople = {},
+  { users = {}, usergroups = {}, registries = {}, replications = [], allowlist = { items: [] } }: HarborSystem = {},
 ): Promise<Front> {
   const front = await startFront(t, content);
   front.intercept = (req: IncomingMessage, res: ServerResponse) => {
@@ -76,8 +87,11 @@ export async function startFakeHarbor(
       const [, id] = /^Level=project,ProjectID=(\d+)$/.exec(url.searchParams.get("q") ?? "") ?? [];
       return page(url, res, projects.find(({ project_id }) => project_id === Number(id))?.robots ?? []);
     }
-    if (parts[0] === "users" || parts[0] === "usergroups") {
-      const found = (parts[0] === "users" ? users : usergroups)[Number(name)];
+    if (url.pathname.endsWith("/system/CVEAllowlist")) return send(res, allowlist);
+    if (url.pathname.endsWith("/replication/policies")) return page(url, res, replications);
+    const numbered = { users, usergroups, registries }[parts[0] ?? ""];
+    if (numbered !== undefined) {
+      const found = numbered[Number(name)];
       return found === undefined ? send(res, { errors: [] }, 404) : send(res, found);
     }
     if (parts[0] === "retentions")
@@ -86,9 +100,12 @@ export async function startFakeHarbor(
       return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.members ?? []);
     if (parts[2] === "immutabletagrules")
       return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.rules ?? []);
+    if (parts[2] === "webhook")
+      return page(url, res, projects.find(({ project_id }) => project_id === Number(name))?.webhooks ?? []);
     if (parts.length === 2 && project !== undefined) {
-      const metadata = project.retention && { retention_id: String(project.project_id) };
-      return send(res, { name, project_id: project.project_id, ...(metadata && { metadata }) });
+      const { project_id, registry_id, cve_allowlist } = project;
+      const metadata = { ...project.metadata, ...(project.retention && { retention_id: String(project_id) }) };
+      return send(res, { name, project_id, registry_id, cve_allowlist, metadata });
     }
     if (parts.length === 1)
       return page(
@@ -103,7 +120,9 @@ export async function startFakeHarbor(
         res,
         Object.keys(project.repositories).map((each) => ({ name: `${name}/${each}` })),
       );
-    return page(url, res, project.repositories[decodeURIComponent(repository)] ?? []);
+    const artifacts = project.repositories[decodeURIComponent(repository)] ?? [];
+    const isLabeled = url.searchParams.get("with_label") === "true";
+    return page(url, res, isLabeled ? artifacts : artifacts.map((each) => ({ ...each, labels: undefined })));
   };
   return front;
 }

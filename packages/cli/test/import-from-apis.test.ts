@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { startFakeHarbor, startFakeQuay } from "./fake-registries.ts";
+import { type HarborProject, startFakeHarbor, startFakeQuay } from "./fake-registries.ts";
 import { BUILD, openStage, type Stage } from "./tasks-stage.ts";
 
 const GONE = `sha256:${"ef".repeat(32)}`;
+
+const HUB_LOGIN = { type: "basic", access_key: "acme", access_secret: "*****" };
 
 interface Secret {
   robot: string;
@@ -74,7 +76,7 @@ test("Harbor: projects, repositories and tags come, with since when they are the
     ...fields,
   });
   const tag = (name: string, push_time: string) => ({ name, push_time });
-  const { url } = await startFakeHarbor(t, there.url, [
+  const projects: HarborProject[] = [
     {
       name: "acme",
       project_id: 1,
@@ -118,14 +120,20 @@ test("Harbor: projects, repositories and tags come, with since when they are the
       },
     },
     { name: "cache", project_id: 2, registry_id: 3, repositories: { "library/nginx": [] } },
-  ]);
+  ];
+  const registries = { 3: { id: 3, type: "docker-hub", url: "https://hub.docker.com", credential: HUB_LOGIN } };
+  const { url } = await startFakeHarbor(t, there.url, projects, { registries });
   const items = await moveIn(here, ["harbor", url], "admin");
   assert.deepEqual(
     items.filter(({ action }) => action === "cannot").map(({ kind, source, why }) => [kind, source, why]),
     [
       ["tag", `acme/app:@${BUILD[3]}`, "has no tag"],
       ["tag", "acme/app:broken", `the source does not have the manifest ${GONE}`],
-      ["repo", "cache/library/nginx", "is of a project that caches another registry: such projects do not come"],
+      [
+        "repo",
+        "cache/library/nginx",
+        "is of a project that caches another registry: it comes from there when it is pulled",
+      ],
       ["robot", "robot$acme+off", "is disabled there"],
       ["robot", "robot$acme+old", "has ended there"],
       ["robot", "robot$acme+wide", "may do something beside its project"],
@@ -148,19 +156,30 @@ test("Harbor: projects, repositories and tags come, with since when they are the
   const pull = ["--pull-username", "robot", "--pull-password-file", "password"];
   const { counts } = await here.json<{ counts: object[] }>(...command, ...pull, "--policies", "--history");
   const count = (done: number, same: number) => ({ done, same, kept: 0, left: 0, failed: 0 });
-  assert.deepEqual(counts.slice(-2), [
+  assert.deepEqual(counts.slice(-3), [
     { kind: "policy", ...count(3, 0), cannot: 1 },
     { kind: "quota", ...count(1, 0), cannot: 0 },
+    { kind: "registry-upstream", ...count(1, 0), cannot: 0 },
   ]);
   const policyOf = async (image: string): Promise<unknown> =>
     (await here.json<{ tagPolicy?: { immutableTags: string[] } }>("repos", "get", image)).tagPolicy?.immutableTags;
   assert.deepEqual(await policyOf("acme/old/acme/app"), [String.raw`(?:v1\..*|v2\..*)`]);
   assert.deepEqual(await policyOf("acme/old/acme/team/web"), [String.raw`(?:v1\..*|v2\..*)`, ".*"]);
   assert.equal((await here.json<{ bytes: string }>("quotas", "get", "acme/old/acme")).bytes, "10737418240");
+  const upstream = await here.json<object>("registry-upstreams", "get", "acme/old/cache");
+  assert.deepEqual(
+    Object.entries(upstream).filter(([name]) => ["registry", "username", "disabled"].includes(name)),
+    [
+      ["registry", "docker.io"],
+      ["username", ""],
+      ["disabled", true],
+    ],
+  );
   const again = await here.json<{ counts: object[] }>(...command, ...pull, "--policies", "--history");
-  assert.deepEqual(again.counts.slice(-2), [
+  assert.deepEqual(again.counts.slice(-3), [
     { kind: "policy", ...count(0, 3), cannot: 1 },
     { kind: "quota", ...count(0, 1), cannot: 0 },
+    { kind: "registry-upstream", ...count(0, 1), cannot: 0 },
   ]);
 
   const file = join(here.folder, "secrets");
@@ -192,6 +211,26 @@ test("Harbor: projects, repositories and tags come, with since when they are the
   const more = await here.json<{ counts: { kind: string; same: number }[] }>(...command, ...pull, "--secrets", "other");
   assert.equal(more.counts.find(({ kind }) => kind === "robot")?.same, 3);
   assert.equal(readFileSync(join(here.folder, "other"), "utf8"), "");
+
+  // By now a plan finds all that can come here.
+  await here.ok(...command.slice(0, -2), "--plan", "again.json", "--username", "admin", "--password-file", "password");
+  const { items: later } = JSON.parse(readFileSync(join(here.folder, "again.json"), "utf8")) as { items: Item[] };
+  const kinds = ["robot", "policy", "quota", "registry-upstream"];
+  assert.deepEqual(
+    later
+      .filter(({ kind, action }) => kinds.includes(kind) && action !== "cannot")
+      .map(({ kind, action }) => `${kind} ${action}`),
+    [
+      "robot same",
+      "robot same",
+      "robot same",
+      "policy same",
+      "policy same",
+      "policy same",
+      "quota same",
+      "registry-upstream same",
+    ],
+  );
 });
 
 test("Quay: the history of tags comes, deleted ones included, and what they pointed to can be pulled", async (t) => {

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { PlanItem } from "../src/move-in/plan.ts";
-import { type HarborPeople, startFakeHarbor } from "./fake-registries.ts";
+import { type HarborSystem, startFakeHarbor } from "./fake-registries.ts";
 import { BUILD, openStage, type Stage } from "./tasks-stage.ts";
 
 const ISSUER = "https://login.example.com";
@@ -15,7 +15,7 @@ type Result = {
 };
 
 /** A Harbor whose project `acme` has these members, and a server to move to. */
-async function openMove(t: TestContext, members: object[], people: HarborPeople) {
+async function openMove(t: TestContext, members: object[], people: HarborSystem) {
   const there = await openStage(t);
   const here = await openStage(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
   writeFileSync(join(here.folder, "password"), (await there.ok("token")).trim());

@@ -1,6 +1,7 @@
 // Applies a plan: groups, repos, histories, then content; the same again goes on where it was.
 import { textIn } from "../api/json-fields.ts";
 import { moveFolderRepo } from "./apply-folder.ts";
+import { applyLabels } from "./apply-labels.ts";
 import { applyMembers } from "./apply-members.ts";
 import { applyPolicies } from "./apply-policies.ts";
 import { applyRobots } from "./apply-robots.ts";
@@ -29,7 +30,11 @@ export async function applyPlan(applying: Applying, { policies, secrets }: Wante
   const repos = reposOf(plan);
   let done = 0;
   note(done, repos.length);
-  for await (const _ of inParallel(repos, (repo) => moveRepo(applying, repo))) note((done += 1), repos.length);
+  const move = async (repo: PlannedRepo): Promise<void> => {
+    await moveRepo(applying, repo);
+    await applyLabels(applying, repo);
+  };
+  for await (const _ of inParallel(repos, move)) note((done += 1), repos.length);
   await applyRobots(applying, secrets);
   await applyMembers(applying, secrets);
   await applyPolicies(applying, policies);

@@ -1,50 +1,53 @@
 // Policies and quotas of a plan, after its content: only with `--policies`, and only beside what is set here already.
-import { numberIn, objectIn, textIn, textsIn } from "../api/json-fields.ts";
-import type { JsonObject } from "../api/rest.ts";
-import { ApiFailure } from "../api/failure.ts";
+import { objectIn, textsIn } from "../api/json-fields.ts";
+import type { Json, JsonObject } from "../api/rest.ts";
 import { type Applying, forItem } from "./apply-context.ts";
 import { applyRetention } from "./apply-retention.ts";
+import { POLICY_KINDS } from "./model.ts";
 import type { PlanItem } from "./plan.ts";
+import { gateOf, isInRepo, openRulesHere } from "./policies-here.ts";
 
-const KINDS: readonly string[] = ["policy", "retention", "quota"];
+const KINDS: readonly string[] = POLICY_KINDS;
 
 /** Sets what the plan has of policies and quotas. Without `wanted`, they are left, and the results say so. */
 export async function applyPolicies(applying: Applying, wanted: boolean): Promise<void> {
-  const { plan, results } = applying;
+  const { plan, rest, here, results } = applying;
+  const ruleHere = openRulesHere(rest, here, { keeps: false });
   for (const item of plan.items) {
     if (item.action === "cannot" || !KINDS.includes(item.kind)) continue;
-    if (item.kind === "retention") await forItem(results, item, () => applyRetention(applying, item, wanted));
-    else if (!wanted) results.add(item, "left", "comes with --policies");
-    else if (item.kind === "policy") await forItem(results, item, () => applyImmutable(applying, item));
-    else await forItem(results, item, () => applyQuota(applying, item));
+    if (!wanted && item.kind !== "retention") {
+      results.add(item, "left", "comes with --policies");
+      continue;
+    }
+    await forItem(results, item, async () => {
+      const [places, place] = isInRepo(item) ? [here.repos, "image"] : [here.groups, "group"];
+      if (!places.has(item.target)) return results.add(item, "failed", `its ${place} is not there`);
+      const found = await ruleHere(item);
+      if (found.state === "same") return results.add(item, "same");
+      if (found.state === "other") return results.add(item, "kept", found.why);
+      if (item.kind === "retention") return applyRetention(applying, item, wanted);
+      await set(applying, item);
+      results.add(item, "done");
+    });
   }
 }
 
-async function applyImmutable({ rest, here, results }: Applying, item: PlanItem): Promise<void> {
-  const repo = here.repos.get(item.target);
-  if (repo === undefined) return results.add(item, "failed", "its image is not there");
-  const now = textsIn(objectIn(await rest.call("GET", `/registry/v2/repos/${repo.uid}`), "tagPolicy"), "immutableTags");
-  const pattern = item.immutable ?? "";
-  if (now.includes(pattern)) return results.add(item, "same");
-  const query = { updateMask: "tagPolicy.immutableTags" };
-  const body = { tagPolicy: { immutableTags: [...now, pattern] } };
-  await rest.call("PATCH", `/registry/v2/repos/${repo.uid}`, { query, body });
-  results.add(item, "done");
-}
-
-async function applyQuota({ rest, here, results }: Applying, item: PlanItem): Promise<void> {
-  const group = here.groups.get(item.target);
-  if (group === undefined) return results.add(item, "failed", "its group is not there");
-  const now = await rest.call("GET", `/registry/v2/quotas/${group}`).catch((error: unknown): JsonObject | undefined => {
-    if (error instanceof ApiFailure && error.httpStatus === 404) return undefined;
-    throw error;
-  });
-  const bytes = item.bytes ?? 0;
-  if (now !== undefined && textIn(now, "bytes") !== "")
-    return numberIn(now, "bytes") === bytes
-      ? results.add(item, "same")
-      : results.add(item, "kept", `is ${textIn(now, "bytes")} bytes here`);
-  if (now !== undefined) return results.add(item, "kept", "has a quota here without a limit of bytes");
-  await rest.call("POST", `/registry/v2/quotas/${group}`, { body: { bytes: String(bytes) } });
-  results.add(item, "done");
+async function set(
+  { rest, here }: Applying,
+  { kind, target, immutable = "", bytes, settings }: PlanItem,
+): Promise<void> {
+  const repo = `/registry/v2/repos/${here.repos.get(target)?.uid ?? ""}`;
+  const group = here.groups.get(target) ?? "";
+  const change = (field: string, policy: Json): Promise<JsonObject> =>
+    rest.call("PATCH", repo, { query: { updateMask: `tagPolicy.${field}` }, body: { tagPolicy: { [field]: policy } } });
+  if (kind === "policy") {
+    const now = textsIn(objectIn(await rest.call("GET", repo), "tagPolicy"), "immutableTags");
+    await change("immutableTags", [...now, immutable]);
+  } else if (kind === "gate") await change("vulnerabilities", gateOf(settings));
+  else if (kind === "quota")
+    await rest.call("POST", `/registry/v2/quotas/${group}`, { body: { bytes: String(bytes) } });
+  else if (kind === "registry-upstream")
+    await rest.call("POST", `/registry/v2/upstreams/${group}`, { body: { ...settings } });
+  // Without a password it could do nothing, and would say so again and again.
+  else await rest.call("POST", `/registry/v2/replications/${group}`, { body: { ...settings, disabled: true } });
 }

@@ -3,13 +3,10 @@ import { objectIn, objectsIn, textIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import type { Applying } from "./apply-context.ts";
 import type { PlanItem } from "./plan.ts";
-import type { RetentionRule } from "./retention.ts";
 
 const MAX_NAMED = 5;
-const NUMBERS = ["keepLast", "keepLastPulled"] as const;
-const TIMES = ["keepFor", "keepPulledFor"] as const;
 
-/** Sets the rules when that is `wanted`; says which tags they delete in either case. */
+/** Sets rules of a repo without any, when that is `wanted`; says which tags they delete in either case. */
 export async function applyRetention(
   { rest, here, results }: Applying,
   item: PlanItem,
@@ -20,9 +17,6 @@ export async function applyRetention(
   const rules = item.rules ?? [];
   const path = `/registry/v2/repos/${repo.uid}`;
   const policy = objectIn(await rest.call("GET", path), "tagPolicy");
-  const now = objectsIn(policy, "retention");
-  if (now.length > 0)
-    return sameRules(now, rules) ? results.add(item, "same") : results.add(item, "kept", "has rules of retention here");
   const retention = rules.map((rule): JsonObject => ({ ...rule }));
   const preview = await rest.call("POST", `${path}:previewTagRetention`, {
     body: { tagPolicy: { ...policy, retention }, pageSize: MAX_NAMED },
@@ -42,12 +36,4 @@ function expiringText(preview: JsonObject, words: string): string {
   const names = objectsIn(preview, "expiringTags").map((tag) => textIn(tag, "name"));
   const more = total - names.length;
   return `${words} ${total} ${total === 1 ? "tag" : "tags"} as of now: ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
-
-function sameRules(now: readonly JsonObject[], rules: readonly RetentionRule[]): boolean {
-  const same = (one: JsonObject | undefined, other: RetentionRule): boolean =>
-    textIn(one, "tagPattern") === other.tagPattern &&
-    NUMBERS.every((name) => Number(textIn(one, name)) === (other[name] ?? 0)) &&
-    TIMES.every((name) => textIn(one, name) === (other[name] ?? ""));
-  return now.length === rules.length && rules.every((rule, at) => same(now[at], rule));
 }

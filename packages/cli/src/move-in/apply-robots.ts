@@ -5,6 +5,7 @@ import type { JsonObject, RestClient } from "../api/rest.ts";
 import { makePassword } from "../password-key.ts";
 import { registryHost } from "../registry-host.ts";
 import { type Applying, forItem } from "./apply-context.ts";
+import type { Here } from "./here.ts";
 import type { PlanItem } from "./plan.ts";
 import type { SecretsFile } from "./secrets-file.ts";
 
@@ -30,17 +31,12 @@ async function applyRobot(
   item: PlanItem,
   { secrets, registry }: { secrets: SecretsFile; registry: string },
 ): Promise<void> {
-  const repo = item.isImage === true ? here.repos.get(item.target)?.uid : undefined;
-  if (item.isImage === true && repo === undefined) return results.add(item, "failed", "its image is not there");
-  const group = repo === undefined ? here.groups.get(item.target) : parentOf(repo);
-  if (group === undefined) return results.add(item, "failed", "its group is not there");
-  const name = item.source
-    .replace(/^robot\$/, "")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9._-]/g, "-");
-  const query = { name, "uidp.children_of": group, page_size: 1 };
-  if (objectsIn(await rest.call("GET", "/iam/v2/identities", { query }), "identities").length > 0)
-    return results.add(item, "same");
+  const place = placeOf(here, item);
+  if (place === undefined)
+    return results.add(item, "failed", `its ${item.isImage === true ? "image" : "group"} is not there`);
+  const { repo, group } = place;
+  const name = nameOf(item);
+  if (await isRobotHere(rest, here, item)) return results.add(item, "same");
   const role = item.role === "registry.push" ? item.role : "registry.pull";
   const { issuer, noun, maxDays } = TOKENS[role];
   const nowMs = Date.now();
@@ -72,6 +68,28 @@ async function applyRobot(
     made: true,
   });
   results.add(item, "done", `until ${expirationTime}`);
+}
+
+/** Whether a robot has its token here: an identity of its name, where it would be made. */
+export async function isRobotHere(rest: RestClient, here: Here, item: PlanItem): Promise<boolean> {
+  const place = placeOf(here, item);
+  if (place === undefined) return false;
+  const query = { name: nameOf(item), "uidp.children_of": place.group, page_size: 1 };
+  return objectsIn(await rest.call("GET", "/iam/v2/identities", { query }), "identities").length > 0;
+}
+
+/** The group of a robot's identity, and its image, if it is for one; undefined when that is not here. */
+function placeOf(here: Here, { isImage, target }: PlanItem): { group: string; repo?: string } | undefined {
+  const uid = (isImage === true ? here.repos.get(target)?.uid : here.groups.get(target)) ?? "";
+  if (uid === "") return undefined;
+  return isImage === true ? { group: parentOf(uid), repo: uid } : { group: uid };
+}
+
+function nameOf({ source }: PlanItem): string {
+  return source
+    .replace(/^robot\$/, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]/g, "-");
 }
 
 /** Gives the identity its role; without it the identity is removed. */

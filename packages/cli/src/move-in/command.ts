@@ -11,7 +11,7 @@ export function addImportFrom(program: Command): void {
   const command = program
     .command("import-from")
     .description(
-      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked, or its bucket of S3, whose content is copied; verdaccio, the npm packages that it holds itself; devpi, the Python projects of its indexes; nexus, those of its hosted repositories. Of Harbor and Quay members, robots, and rules of immutable tags and of retention come, too, and quotas of Harbor; other rules are not read. Neither are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, artifactory",
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked, or its bucket of S3, whose content is copied; verdaccio, the npm packages that it holds itself; devpi, the Python projects of its indexes; nexus, those of its hosted repositories. Of Harbor and Quay members, robots, rules of immutable tags and of retention, quotas and caches of other registries come, too; of Harbor also labels, gates and replications. Not read are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, artifactory",
     )
     .argument("<kind>", "what it is: oci, harbor, quay, distribution, verdaccio, devpi or nexus")
     .argument(
@@ -37,7 +37,7 @@ export function addImportFrom(program: Command): void {
     .option("--history", "with --apply: also since when tags point where, as the registry says")
     .option(
       "--policies",
-      "with --apply, for harbor and quay: also rules of immutable tags and of retention, and quotas of Harbor",
+      "with --apply, for harbor and quay: also rules of immutable tags and of retention, quotas and upstreams; of Harbor gates and replications",
     )
     .option(
       "--secrets <file>",

@@ -7,6 +7,8 @@ export interface Glob {
   matches(text: string): boolean;
   /** The same as an expression of RE2 for a text without slashes, such as a tag. */
   expression: string;
+  /** The same for a path, whose slashes only two stars match. */
+  pathExpression: string;
   /** Whether it matches every text without slashes. */
   isAll: boolean;
   /** What each of its alternatives begins with, and whether nothing or anything follows; neither: something special. */
@@ -24,10 +26,14 @@ export function parseGlob(text: string): Glob | undefined {
   const alternatives = expand(text);
   if (alternatives === undefined) return undefined;
   const parsed = alternatives.map(tokensOf);
-  const expressions = parsed.map((tokens) => tokens.map(expressionOf).join(""));
+  const joined = (of: (token: Token) => string): string => {
+    const expressions = parsed.map((tokens) => tokens.map(of).join(""));
+    return expressions.length === 1 ? (expressions[0] ?? "") : `(?:${expressions.join("|")})`;
+  };
   return {
     matches: (name) => name.length <= MAX_LENGTH && parsed.some((tokens) => matches(tokens, name)),
-    expression: expressions.length === 1 ? (expressions[0] ?? "") : `(?:${expressions.join("|")})`,
+    expression: joined(expressionOf),
+    pathExpression: joined(pathExpressionOf),
     isAll: parsed.some((tokens) => tokens.length > 0 && tokens.every((token) => isStar(token))),
     starts: parsed.map(startOf),
   };
@@ -97,6 +103,11 @@ function tokensOf(text: string): Token[] {
 function expressionOf(token: Token): string {
   if ("star" in token) return token.star === "one" ? "." : ".*";
   return /[a-zA-Z0-9_/-]/.test(token.literal) ? token.literal : `\\${token.literal}`;
+}
+
+function pathExpressionOf(token: Token): string {
+  if (!("star" in token) || token.star === "all") return expressionOf(token);
+  return token.star === "one" ? "[^/]" : "[^/]*";
 }
 
 /** In time of the pattern's length for each character: after each it is known which tokens the text may be at. */

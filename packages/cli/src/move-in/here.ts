@@ -71,13 +71,23 @@ export async function makeOrFind(
   }
 }
 
-/** The digests of a repo's tags here, by name. */
-export async function tagsHere(rest: RestClient, repo: string): Promise<Map<string, string>> {
-  const tags = new Map<string, string>();
+/** The tags of a repo here, by name. */
+export async function tagRowsHere(rest: RestClient, repo: string): Promise<Map<string, JsonObject>> {
+  const tags = new Map<string, JsonObject>();
   const query = { "uidp.children_of": repo };
   for await (const tag of rest.list("/registry/v2/tags", "tags", { query, pageSize: PAGE_SIZE }))
-    tags.set(textIn(tag, "name"), textIn(tag, "digest"));
+    tags.set(textIn(tag, "name"), tag);
   return tags;
+}
+
+/** The digests of a repo's tags here, by name. */
+export async function tagsHere(rest: RestClient, repo: string): Promise<Map<string, string>> {
+  return digestsOfTags(await tagRowsHere(rest, repo));
+}
+
+/** The digests of tags, by name. */
+export function digestsOfTags(tags: ReadonlyMap<string, JsonObject>): Map<string, string> {
+  return new Map([...tags].map(([name, tag]) => [name, textIn(tag, "digest")]));
 }
 
 /** Why a tag moved last here: the reason of its last move; empty when it never was here. */

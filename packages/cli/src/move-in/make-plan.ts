@@ -1,16 +1,32 @@
 // Makes a plan: reads the registry and what is here, and changes nothing.
-import { textIn } from "../api/json-fields.ts";
-import type { RestClient } from "../api/rest.ts";
+import { textIn, textsIn } from "../api/json-fields.ts";
+import type { JsonObject, RestClient } from "../api/rest.ts";
 import { Failure } from "../command/failure.ts";
 import { imageAt } from "./address.ts";
 import type { ContentSizes } from "./content-sizes.ts";
-import { type Here, lastReason, type RepoHere, tagsHere } from "./here.ts";
-import type { Source, SourceMove, SourceTag } from "./model.ts";
+import { lackingBundles } from "./apply-labels.ts";
+import { isRobotHere } from "./apply-robots.ts";
+import { digestsOfTags, type Here, lastReason, type RepoHere, tagRowsHere } from "./here.ts";
+import type { Source, SourceMove, SourcePolicy, SourceTag } from "./model.ts";
 import { inParallel } from "./parallel.ts";
 import { MAX_WHY } from "./plan-item.ts";
 import { memberItems } from "./plan-members.ts";
-import { type Action, faultOfName, FORM, groupsAbove, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
+import {
+  type Action,
+  faultOfGroup,
+  faultOfName,
+  FORM,
+  groupsAbove,
+  MAX_ITEMS,
+  type Plan,
+  type PlanItem,
+} from "./plan.ts";
+import { openRulesHere } from "./policies-here.ts";
 import { isOfOne } from "./source-error.ts";
+
+const ACTION_OF = { absent: "create", same: "same", other: "update" } as const;
+const WITH_SECRETS = "with --secrets, by a new password";
+const WITH_POLICIES = ["with --policies"];
 
 /** What a plan is made of. */
 export interface Planning {
@@ -36,7 +52,13 @@ export async function makePlan(planning: Planning): Promise<Plan> {
   }
   const sorted = [...names].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const groups = new Set(sorted.flatMap(([name, fault]) => (fault === undefined ? groupsAbove(name) : [])));
-  const items = [...groups].toSorted().map((group) => groupItem(planning, group));
+  const items: PlanItem[] = [];
+  for (const name of planning.source.groups?.() ?? []) {
+    const fault = faultOfGroup(name);
+    if (fault === undefined) groups.add(name);
+    else items.push({ kind: "group", source: name, target: "", action: "cannot", why: fault });
+  }
+  items.push(...[...groups].toSorted().map((group) => groupItem(planning, group)));
   let done = 0;
   for (const [name, fault] of sorted) {
     if (fault !== undefined) items.push({ kind: "repo", source: name, target: "", action: "cannot", why: fault });
@@ -65,7 +87,7 @@ export async function makePlan(planning: Planning): Promise<Plan> {
 }
 
 /** The machines there, as what they would be here. */
-async function* robotItems({ source, into }: Planning, repos: readonly string[]): AsyncGenerator<PlanItem> {
+async function* robotItems({ source, into, rest, here }: Planning, repos: readonly string[]): AsyncGenerator<PlanItem> {
   for await (const { source: name, below, isImage, role, endMs, fault } of source.robots?.(repos) ?? []) {
     const item = { kind: "robot" as const, source: name, target: `${into}/${below}` };
     if (fault !== undefined || role === undefined)
@@ -73,27 +95,39 @@ async function* robotItems({ source, into }: Planning, repos: readonly string[])
     else {
       const end = endMs === undefined ? {} : { endTime: new Date(endMs).toISOString() };
       const image = isImage === true ? { isImage } : {};
-      yield { ...item, action: "create", why: "with --secrets, by a new password", role, ...image, ...end };
+      const planned: PlanItem = { ...item, action: "create", why: WITH_SECRETS, role, ...image, ...end };
+      yield (await isRobotHere(rest, here, planned)) ? { ...planned, action: "same", why: "" } : planned;
     }
   }
 }
 
-/** The rules there, as what they would be here. Whether they are here already is seen when they are applied. */
-async function* policyItems({ source, into }: Planning, repos: readonly string[]): AsyncGenerator<PlanItem> {
+/** The rules there, as what they would be here. What differs here stays, which its item says. */
+async function* policyItems(
+  { source, into, rest, here }: Planning,
+  repos: readonly string[],
+): AsyncGenerator<PlanItem> {
+  const ruleHere = openRulesHere(rest, here, { keeps: true });
   for await (const policy of source.policies?.(repos) ?? []) {
-    const { kind, source: name, below, fault, immutable, rules, notes = [], bytes } = policy;
+    const { kind, source: name, below, fault, notes = [] } = policy;
     const item = { kind, source: name, target: `${into}/${below}` };
-    if (fault !== undefined) yield { ...item, target: "", action: "cannot", why: fault };
-    else
-      yield {
-        ...item,
-        action: "create",
-        why: ["with --policies", ...notes].join("; ").slice(0, MAX_WHY),
-        ...(rules !== undefined && { rules }),
-        ...(immutable !== undefined && { immutable }),
-        ...(bytes !== undefined && { bytes }),
-      };
+    if (fault !== undefined) {
+      yield { ...item, target: "", action: "cannot", why: fault.slice(0, MAX_WHY) };
+      continue;
+    }
+    const planned: PlanItem = { ...item, action: "create", why: "", ...fieldsOf(policy) };
+    const found = await ruleHere(planned);
+    const why = found.state === "other" ? [`${found.why}, which stays`] : found.state === "same" ? [] : WITH_POLICIES;
+    yield { ...planned, action: ACTION_OF[found.state], why: [...why, ...notes].join("; ").slice(0, MAX_WHY) };
   }
+}
+
+function fieldsOf({ immutable, rules, bytes, settings }: SourcePolicy): Partial<PlanItem> {
+  return {
+    ...(rules !== undefined && { rules }),
+    ...(immutable !== undefined && { immutable }),
+    ...(bytes !== undefined && { bytes }),
+    ...(settings !== undefined && { settings }),
+  };
 }
 
 function requireFew(count: number): void {
@@ -113,12 +147,13 @@ async function repoItems(planning: Planning, name: string): Promise<PlanItem[]> 
   const repo = here.repos.get(target);
   const other = otherSource(repo, imageAt(address, name));
   if (other !== undefined) return [item("cannot", `follows ${other} already`)];
-  const known = repo === undefined ? new Map<string, string>() : await tagsHere(rest, repo.uid);
+  const rows = repo === undefined ? new Map<string, JsonObject>() : await tagRowsHere(rest, repo.uid);
+  const known = digestsOfTags(rows);
   const tags: PlanItem[] = [];
   const seen = new Set<string>();
   try {
     for await (const tag of inParallel(source.tags(name), (each) => sized(planning, name, each)))
-      tags.push(await tagItem({ rest, repo, name, target, known }, once(seen, tag)));
+      tags.push(await tagItem({ rest, repo, name, target, known, rows }, once(seen, tag)));
   } catch (error) {
     if (!isOfOne(error)) throw error;
     return [item("cannot", error.message)];
@@ -159,11 +194,12 @@ interface PlannedRepo {
   name: string;
   target: string;
   known: ReadonlyMap<string, string>;
+  rows: ReadonlyMap<string, JsonObject>;
 }
 
 async function tagItem(
-  { rest, repo, name, target, known }: PlannedRepo,
-  { name: tag, digest, moves, fault, note = "" }: SourceTag,
+  { rest, repo, name, target, known, rows }: PlannedRepo,
+  { name: tag, digest, moves, fault, note = "", labels = [] }: SourceTag,
 ): Promise<PlanItem> {
   const item = { kind: "tag" as const, source: `${name}:${tag}`, target: `${target}:${tag}` };
   if (fault !== undefined) return { ...item, action: "cannot", why: fault };
@@ -173,9 +209,26 @@ async function tagItem(
     return { ...item, action: isHere ? "same" : "create", why, digest, moves: planMoves(moves) };
   }
   const now = known.get(tag) ?? "";
-  const action = now === digest ? "same" : now === "" ? "create" : "update";
-  const why = action === "update" ? `points to ${now} here; stays so if it was moved here` : note;
-  return { ...item, action, why, digest, ...(moves.length > 0 && { moves: planMoves(moves) }) };
+  const lacking = now === digest ? lackingBundles(labels, textsIn(rows.get(tag), "bundles")) : [];
+  const isSame = now === digest && lacking.length === 0;
+  const action = isSame ? "same" : now === "" ? "create" : "update";
+  const why = isSame || now === "" ? [] : [now === digest ? lacksText(lacking) : staysText(now)];
+  return {
+    ...item,
+    action,
+    why: [...why, ...(note === "" ? [] : [note])].join("; "),
+    digest,
+    ...(labels.length > 0 && { bundles: labels }),
+    ...(moves.length > 0 && { moves: planMoves(moves) }),
+  };
+}
+
+function staysText(now: string): string {
+  return `points to ${now} here; stays so if it was moved here`;
+}
+
+function lacksText(lacking: readonly string[]): string {
+  return `lacks ${lacking.length === 1 ? "a label" : `${lacking.length} labels`} here`;
 }
 
 /** The moves with times that increase: those at one time each a millisecond after the one before. */

@@ -25,14 +25,31 @@ export interface SourceTag {
   fault?: string;
   /** What of it does not come. */
   note?: string;
+  /** Its labels. */
+  labels?: readonly string[];
 }
+
+/** The fields of a resource here, by their names in its API. */
+export type Settings = Readonly<Record<string, string | number | boolean>>;
+
+/** The kinds of rules; webhooks and other settings only ever as what cannot come. */
+export const POLICY_KINDS = [
+  "policy",
+  "retention",
+  "gate",
+  "quota",
+  "registry-upstream",
+  "replication",
+  "webhook",
+  "setting",
+] as const;
 
 /** A rule there, as what it would be here. */
 export interface SourcePolicy {
-  kind: "policy" | "retention" | "quota";
+  kind: (typeof POLICY_KINDS)[number];
   /** What it is there, for people. */
   source: string;
-  /** The repository that it is for, of a quota the project. */
+  /** The repository that it is for, of what is for all of a project the project. */
   below: string;
   /** Of a policy: an expression of RE2 for tags that never point to anything else. */
   immutable?: string;
@@ -41,6 +58,8 @@ export interface SourcePolicy {
   notes?: readonly string[];
   /** Of a quota. */
   bytes?: number;
+  /** Of a gate, a registry upstream or a replication. */
+  settings?: Settings;
   /** Why it cannot come. */
   fault?: string;
 }
@@ -92,6 +111,8 @@ export interface Source {
   leavesBehind: string;
   repos(): AsyncGenerator<SourceRepo>;
   tags(repo: string): AsyncGenerator<SourceTag>;
+  /** Its projects that come even without repositories; known when the repositories were read. */
+  groups?(): readonly string[];
   /** Its rules, for these repositories. */
   policies?(repos: readonly string[]): AsyncGenerator<SourcePolicy>;
   /** Its machines, for the projects of these repositories. */

@@ -10,6 +10,9 @@ import {
   ITEM_KINDS,
   isOfPackages,
   type ItemKind,
+  MAX_BUNDLE,
+  MAX_BUNDLES,
+  NEVER_COME,
   KNOWN_BY_SOURCE,
   MAX_RESERVED,
   type PlanItem,
@@ -17,6 +20,7 @@ import {
 } from "./plan.ts";
 import { faultOfPackage, isNumber, packageOf } from "./npm-names.ts";
 import { faultOfFile, faultOfProject, projectPlaceOf, projectTarget } from "./python-names.ts";
+import { settingsIn } from "./plan-settings.ts";
 import { isSum } from "./sums.ts";
 import { MAX_RULES, type RetentionRule } from "./retention.ts";
 
@@ -36,14 +40,19 @@ const COMMON = ["kind", "source", "target", "action", "why"];
 const FIELDS_OF: Readonly<Record<ItemKind, readonly string[]>> = {
   group: [],
   repo: [],
-  tag: ["digest", "moves"],
+  tag: ["digest", "moves", "bundles"],
   robot: ["role", "endTime", "isImage"],
   binding: ["role", "identity"],
   invite: ["role", "email"],
   mapping: ["role", "provider", "externalGroup"],
   policy: ["immutable"],
   retention: ["rules"],
+  gate: ["settings"],
   quota: ["bytes"],
+  "registry-upstream": ["settings"],
+  replication: ["settings"],
+  webhook: [],
+  setting: [],
   package: ["tags"],
   version: ["sum", "time"],
   project: [],
@@ -66,6 +75,7 @@ export function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
     return fail(`.why: must be a text of at most ${MAX_WHY} characters`);
   const item = { kind: known, action: action as Action, source, target, why };
   if (action === "cannot") return item;
+  if (NEVER_COME.includes(known)) fail(".action: must be cannot: it is made by hand");
   if (isOfProjects(item)) requireProject(item, into, fail);
   else if (isOfPackages(item)) requirePackage(item, into, fail);
   else requirePlaces(item, into, fail);
@@ -75,12 +85,16 @@ export function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
 }
 
 function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): Partial<PlanItem> {
-  const { digest, moves, immutable, bytes, endTime } = value;
+  const { digest, moves, bundles, immutable, bytes, endTime } = value;
   switch (kind) {
     case "tag":
       if (!isDigest(digest) && digest !== "")
         return fail(".digest: must be a digest, as sha256:<64 hexadecimal digits>");
-      return { digest, ...(moves !== undefined && { moves: movesOf(moves, fail) }) };
+      return {
+        digest,
+        ...(moves !== undefined && { moves: movesOf(moves, fail) }),
+        ...(bundles !== undefined && { bundles: bundlesIn(bundles, fail) }),
+      };
     case "robot":
       if (endTime !== undefined && (typeof endTime !== "string" || !isTime(endTime)))
         return fail(".endTime: must be a time");
@@ -101,6 +115,10 @@ function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): 
       return { immutable: textOf("immutable", MAX_PATTERN, { immutable }, fail) };
     case "retention":
       return { rules: rulesOf(value["rules"], fail) };
+    case "gate":
+    case "registry-upstream":
+    case "replication":
+      return { settings: settingsIn(kind, value["settings"], fail) };
     case "quota":
       if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes <= 0)
         return fail(".bytes: must be a whole number from 1");
@@ -133,6 +151,14 @@ function upstreamIn(value: Record<string, unknown>, fail: Fail): Partial<PlanIte
   const isNames = isList(reserved) && reserved.every((name) => typeof name === "string" && name.length <= MAX_TAG * 2);
   if (!isNames || reserved.length > MAX_RESERVED) return fail(`.reserved: must be at most ${MAX_RESERVED} names`);
   return { url: textOf("url", MAX_PATTERN, value, fail), disabled, reserved: reserved as string[] };
+}
+
+function bundlesIn(value: unknown, fail: Fail): string[] {
+  const isBundle = (each: unknown): each is string =>
+    typeof each === "string" && each !== "" && each.length <= MAX_BUNDLE;
+  return isList(value) && value.length <= MAX_BUNDLES && value.every(isBundle)
+    ? value
+    : fail(`.bundles: must be at most ${MAX_BUNDLES} texts of at most ${MAX_BUNDLE} characters`);
 }
 
 function tagsIn(value: unknown, fail: Fail): Record<string, string> {

@@ -1,10 +1,12 @@
 // A plan: what would come from a registry, and as what.
 import type { JsonObject } from "../api/rest.ts";
 import { UsageFailure } from "../command/failure.ts";
-import type { MemberRole } from "./model.ts";
+import { type MemberRole, POLICY_KINDS, type Settings } from "./model.ts";
 import type { RetentionRule } from "./retention.ts";
 
-const RIGHTS_AND_RULES = ["robot", "binding", "invite", "mapping", "policy", "retention", "quota"] as const;
+const RIGHTS_AND_RULES = ["robot", "binding", "invite", "mapping", ...POLICY_KINDS] as const;
+/** Kinds of which nothing can come: they are in a plan so that somebody knows of them. */
+export const NEVER_COME: readonly ItemKind[] = ["webhook", "setting"];
 /** What plans of packages have, and no others. */
 const PACKAGE_KINDS = ["package", "version", "project", "file", "upstream"] as const;
 /** What an item makes here. */
@@ -54,6 +56,10 @@ export interface PlanItem {
   rules?: RetentionRule[];
   /** Of a quota: its limit. */
   bytes?: number;
+  /** Of a gate, a registry upstream or a replication: its fields here. */
+  settings?: Settings;
+  /** Of a tag: its labels there, which become bundles. */
+  bundles?: readonly string[];
   /** Of a tag: since when, where the registry says so. */
   moves?: PlanMove[];
   /** Of a package: its tags with their versions. */
@@ -110,6 +116,9 @@ export const MAX_RESERVED = 200;
 // Source: OCI distribution specification 1.1, "Pulling manifests".
 const COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const MAX_COMPONENT = 255;
+/** The most bundles of a tag, and characters of one. */
+export const MAX_BUNDLES = 256;
+export const MAX_BUNDLE = 128;
 const MAX_GROUP = 63;
 const MAX_PATH = 255;
 
@@ -122,6 +131,11 @@ export function faultOfName(name: string): string | undefined {
   if (wrong !== undefined) return `"${wrong}" cannot be the name of an image or a group here`;
   const long = parts.slice(0, -1).find((part) => part.length > MAX_GROUP);
   return long === undefined ? undefined : `"${long}" is longer than the ${MAX_GROUP} characters of a group's name`;
+}
+
+/** Why the name of a project there cannot be that of a group here; undefined when it can. */
+export function faultOfGroup(name: string): string | undefined {
+  return faultOfName(`${name}/image`);
 }
 
 /** Whether an item is of packages. */

@@ -7,6 +7,7 @@ import { itemsOfNumbered, objectsIn } from "./numbered-pages.ts";
 import { quayMembers } from "./quay-members.ts";
 import { quayPolicies } from "./quay-policies.ts";
 import { quayRobots } from "./quay-robots.ts";
+import { cachesRegistry, quaySettings } from "./quay-settings.ts";
 import { SourceError } from "./source-error.ts";
 
 type Fields = Record<string, unknown>;
@@ -22,19 +23,26 @@ interface Life {
 const API = "/api/v1";
 const PAGE = 100;
 const MAX_LIVES = 500_000;
+const CACHED = "is of an organization that caches another registry: it comes from there when it is pulled";
 
 /** `namespaces`: the organizations and users whose repositories are to come. `nowMs`: what ends later is alive. */
 export function quaySource(client: SourceClient, namespaces: readonly string[], nowMs: number): Source {
   return {
     hasHistory: true,
-    leavesBehind:
-      "permissions of people and teams on repositories, federations of robots, notifications, mirrors, quotas",
+    leavesBehind: "permissions of people and teams on repositories, federations of robots, notifications",
     async *repos() {
-      for (const namespace of namespaces) yield* reposOf(client, namespace);
+      for (const namespace of namespaces) {
+        const isCache = await cachesRegistry(client, namespace);
+        for await (const repo of reposOf(client, namespace)) yield isCache ? { ...repo, fault: CACHED } : repo;
+      }
     },
     robots: (repos) => quayRobots(client, repos),
     members: (repos) => quayMembers(client, repos),
-    policies: (repos) => quayPolicies(client, repos),
+    groups: () => namespaces,
+    async *policies(repos) {
+      yield* quayPolicies(client, repos);
+      yield* quaySettings(client, namespaces, repos);
+    },
     async *tags(repo) {
       const lives = new Map<string, Life[]>();
       let count = 0;

@@ -37,6 +37,13 @@ export class Results {
     this.#found.set(`${item.kind} ${name}`, { kind: item.kind, name, outcome: "failed", why });
   }
 
+  /** Notes that something of an item was done that was the same otherwise. */
+  improve(item: PlanItem, why: string): void {
+    const name = nameOf(item);
+    const key = `${item.kind} ${name}`;
+    if (this.#found.get(key)?.outcome === "same") this.#found.set(key, { kind: item.kind, name, outcome: "done", why });
+  }
+
   isFailed(item: PlanItem): boolean {
     return this.#found.get(`${item.kind} ${nameOf(item)}`)?.outcome === "failed";
   }

@@ -77,7 +77,8 @@ async function openReading(
   const client = openSource(origin, await credentialsOf(flags.username, flags.passwordFile, "--password-file"));
   const manifests = manifestReader(client);
   const { namespace, issuer } = flags;
-  if (kind === "harbor") return { source: harborSource(client, { projects: namespace, issuer }), manifests };
+  if (kind === "harbor")
+    return { source: harborSource(client, { projects: namespace, issuer, nowMs: Date.now() }), manifests };
   if (kind === "quay") return { source: quaySource(client, namespace ?? [], Date.now()), manifests };
   return { source: ociSource(client, names), manifests };
 }
