@@ -18,7 +18,14 @@ export interface Wheel {
   code?: string;
 }
 
-function metadataOf({ name, version, summary = `${name} says hello`, requiresPython, lines = [], readme = "" }: Wheel): string {
+function metadataOf({
+  name,
+  version,
+  summary = `${name} says hello`,
+  requiresPython,
+  lines = [],
+  readme = "",
+}: Wheel): string {
   return [
     "Metadata-Version: 2.1",
     `Name: ${name}`,
