@@ -35,7 +35,7 @@ const IS_PART = process.env["CI"] === "true" && process.env["MOORAGE_PICTURES"] 
 const ONLY = process.env["MOORAGE_PICTURES_OF"]?.split(" ") ?? (IS_PART ? ONE_OF_EACH_PLACE : undefined);
 const LOOKS = looksAt(WIDTHS).filter(({ theme }) => !IS_PART || theme === "light");
 const LIMIT = {
-  timeout: 900_000,
+  timeout: IS_PART ? 300_000 : 900_000,
   skip:
     ENGINE === "postgres" &&
     "the pages are those of SQLite: MOORAGE_TEST_ENGINES=sqlite npm test -- console/test/pictures",

@@ -20,10 +20,11 @@ const MOST_PULLS = 1_000;
 
 /** Run in the page: letters have come, nothing is being loaded, and what is measured was laid out. */
 const SETTLE = `(async () => {
-  await document.fonts.ready;
+  const within = (promise) => Promise.race([promise, new Promise((resolve) => setTimeout(resolve, 5_000))]);
+  await within(document.fonts.ready);
   for (let left = 100; left > 0 && document.querySelector("[aria-busy=true]") !== null; left--)
     await new Promise((resolve) => setTimeout(resolve, 50));
-  for (let frames = 0; frames < 2; frames++) await new Promise((resolve) => requestAnimationFrame(resolve));
+  for (let frames = 0; frames < 2; frames++) await within(new Promise((resolve) => requestAnimationFrame(resolve)));
 })()`;
 
 /** How often a picture is taken until two are equal, and the pause between them: a busy server answers slowly. */
