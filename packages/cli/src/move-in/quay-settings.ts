@@ -9,7 +9,8 @@ type Fields = Record<string, unknown>;
 
 const API = "/api/v1";
 const MAX_TEXT = 255;
-const CACHE = /^([a-z0-9[][a-z0-9.:\]-]*)(?:\/([a-z0-9][a-z0-9/._-]*))?$/;
+const HOST = /^[a-z0-9[][a-z0-9.:\]-]*$/;
+const PREFIX = /^[a-z0-9/._-]*$/;
 
 /** What these organizations and repositories have of settings. */
 export async function* quaySettings(
@@ -65,8 +66,11 @@ async function* cacheOf(client: SourceClient, path: string, name: string): Async
   const base = { kind: "registry-upstream", source: `${name}: cache`, below: name } as const;
   const { upstream_registry: upstream = "", insecure } = isObject(body) ? body : { upstream_registry: null };
   if (upstream === "") return;
-  const [, host, prefix = ""] = CACHE.exec(typeof upstream === "string" ? upstream.slice(0, MAX_TEXT + 1) : "") ?? [];
-  if (host === undefined) return yield { ...base, fault: "has an address that cannot be one here" };
+  const text = typeof upstream === "string" && upstream.length <= MAX_TEXT ? upstream : "";
+  const [host = "", ...parts] = text.split("/");
+  const prefix = parts.join("/");
+  if (!HOST.test(host) || !PREFIX.test(prefix))
+    return yield { ...base, fault: "has an address that cannot be one here" };
   const registry = insecure === true ? `http://${host}` : host;
   // Quay does not say whether it has a user name and a password for it.
   const notes = ["disabled: whether it needs a password is not said there, and none comes"];
