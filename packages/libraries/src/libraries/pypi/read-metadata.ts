@@ -1,8 +1,8 @@
 import { coreMetadata, type CoreMetadata } from "./core-metadata.ts";
 import { type ProjectReadme, readmeIn } from "./readme.ts";
 
-/** What a METADATA file says, with the readme that it has behind its header. */
-interface WholeMetadata extends CoreMetadata {
+/** A METADATA file with the readme behind its header. @public in the packed package's declarations. */
+export interface WholeMetadata extends CoreMetadata {
   readme: ProjectReadme | undefined;
 }
 
