@@ -29,7 +29,7 @@ export async function planUpstream(
   const { url, isDisabled, note } = upstream;
   const group = here.groups.get(item.target);
   const ours = group === undefined ? undefined : await upstreamHere(rest, group);
-  const known = textIn(ours, "url").replace(/\/+$/, "");
+  const known = textIn(ours, "url").replace(/\/$/, "");
   if (ours !== undefined && known !== url)
     return [{ ...item, target: "", action: "cannot", why: `the group has the upstream ${known} here` }];
   const left = items.filter(({ kind, action }) => kind === "project" && action === "cannot");
