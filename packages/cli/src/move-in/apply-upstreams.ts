@@ -5,6 +5,7 @@ import { forItem } from "./apply-context.ts";
 import type { PlannedProject, ProjectApplying } from "./project-context.ts";
 import { upstreamHere } from "./plan-upstream.ts";
 import type { PlanItem } from "./plan.ts";
+import { withoutTrailingSlashes } from "./trailing-slashes.ts";
 
 const CONFLICT = 409;
 
@@ -44,7 +45,7 @@ async function applyUpstream({ rest, here, results }: ProjectApplying, item: Pla
   async function judged(): Promise<boolean> {
     const ours = await upstreamHere(rest, group ?? "");
     if (ours === undefined) return false;
-    const known = textIn(ours, "url").replace(/\/+$/, "");
+    const known = withoutTrailingSlashes(textIn(ours, "url"));
     results.add(
       item,
       known === item.url ? "same" : "kept",

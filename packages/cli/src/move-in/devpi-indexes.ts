@@ -3,6 +3,7 @@
 import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceIndex, SourceUpstream } from "./project-source.ts";
 import { SourceError } from "./source-error.ts";
+import { withoutTrailingSlashes } from "./trailing-slashes.ts";
 
 const MAX_INDEXES = 10_000;
 const MAX_NAMED = 20;
@@ -47,7 +48,7 @@ function upstreamOf({ mirror_url: said }: Record<string, unknown>): SourceUpstre
   const isDisabled = url.username !== "" || url.password !== "";
   [url.username, url.password] = ["", ""];
   const note = "its password stays there: the upstream is disabled until it gets one";
-  return { url: url.href.replace(/\/+$/, ""), isDisabled, note: isDisabled ? note : "" };
+  return { url: withoutTrailingSlashes(url.href), isDisabled, note: isDisabled ? note : "" };
 }
 
 /** Who may do what there, and which names may come from both: nobody's rights come along. */

@@ -7,6 +7,7 @@ import { faultOfHost } from "./address.ts";
 import type { SourceFile, SourceIndex, SourceUpstream } from "./project-source.ts";
 import { faultOfFile } from "./python-names.ts";
 import { sumOfHex } from "./sums.ts";
+import { withoutTrailingSlashes } from "./trailing-slashes.ts";
 
 // The formats that packages here have, too, by what they are called here.
 const ECOSYSTEMS: Readonly<Record<string, string>> = { npm: "javascript", pypi: "python", maven2: "java" };
@@ -40,7 +41,7 @@ function upstreamOf({ proxy }: Record<string, unknown>, ecosystem: string): Sour
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "")
     return { fault: "the source says no URL that an upstream can have" };
   [url.username, url.password] = ["", ""];
-  const base = url.href.replace(/\/+$/, "");
+  const base = withoutTrailingSlashes(url.href);
   if (ecosystem !== "python")
     return { fault: `make it by hand: moorage upstreams create GROUP --ecosystem ${ecosystem} --upstream-url ${base}` };
   // A Nexus names the index by what is above its pages.

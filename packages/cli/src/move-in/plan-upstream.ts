@@ -5,6 +5,7 @@ import type { Here } from "./here.ts";
 import { MAX_RESERVED, type PlanItem } from "./plan.ts";
 import type { SourceIndex } from "./project-source.ts";
 import { faultOfProject, projectPlaceOf } from "./python-names.ts";
+import { withoutTrailingSlashes } from "./trailing-slashes.ts";
 
 /** The upstream of Python that a group has; undefined without one. */
 export async function upstreamHere(rest: RestClient, group: string): Promise<JsonObject | undefined> {
@@ -29,7 +30,7 @@ export async function planUpstream(
   const { url, isDisabled, note } = upstream;
   const group = here.groups.get(item.target);
   const ours = group === undefined ? undefined : await upstreamHere(rest, group);
-  const known = textIn(ours, "url").replace(/\/$/, "");
+  const known = withoutTrailingSlashes(textIn(ours, "url"));
   if (ours !== undefined && known !== url)
     return [{ ...item, target: "", action: "cannot", why: `the group has the upstream ${known} here` }];
   const left = items.filter(({ kind, action }) => kind === "project" && action === "cannot");
