@@ -65,6 +65,16 @@ test("schedules of each hour, day and week come, and others are said", () => {
   );
 });
 
+test("a limit of the rate comes, and one that is none here is said", () => {
+  const of = (speed: unknown): string => {
+    const [{ settings, notes = [] } = {}] = replicationPolicies({ ...RULE, speed }, ["acme"]);
+    return `${String(settings?.["bytesPerSecond"])} ${notes.some((note) => note.startsWith("has no limit of its rate"))}`;
+  };
+  for (const speed of [undefined, 0, -1]) assert.equal(of(speed), "undefined false");
+  assert.equal(of(100), "102400 false");
+  for (const speed of ["100", 1e300, 1.5, 2 ** 40]) assert.equal(of(speed), "undefined true", String(speed));
+});
+
 test("what is no rule, or leads to no registry of images, cannot come", () => {
   const to = (fields: object): string | undefined => acmeOf({ dest_registry: { ...RULE.dest_registry, ...fields } });
   assert.match(to({ type: "aws-ecr" }) ?? "", /of the kind aws-ecr/);

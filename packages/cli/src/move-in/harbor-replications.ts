@@ -40,7 +40,13 @@ export function* replicationPolicies(rule: Fields, projects: readonly string[]):
   if (typeof scope === "string") return yield fault(scope);
   const trigger = triggerOf(rule["trigger"]);
   const { notes: timing, ...when } = trigger;
-  const notes = [WITHOUT_PASSWORD, ...(rule["enabled"] === false ? ["is disabled there, too"] : []), ...timing];
+  const rate = rateOf(rule["speed"]);
+  const notes = [
+    WITHOUT_PASSWORD,
+    ...rate.notes,
+    ...(rule["enabled"] === false ? ["is disabled there, too"] : []),
+    ...timing,
+  ];
   let any = false;
   for (const project of projects) {
     const repos = scope.repoOf(project);
@@ -60,7 +66,7 @@ export function* replicationPolicies(rule: Fields, projects: readonly string[]):
       ...when,
       deletions: isDeleting(rule) ? "REPLICATION_DELETIONS_FOLLOW" : "REPLICATION_DELETIONS_NEVER",
       onConflict: rule["override"] === true ? "REPLICATION_CONFLICT_OVERWRITE" : "REPLICATION_CONFLICT_STOP",
-      ...rateOf(rule["speed"]),
+      ...rate.settings,
     };
     yield { ...item, settings, notes };
   }
@@ -89,9 +95,14 @@ function nameOf(label: string): string {
   return name.length > MAX_NAME ? "" : name;
 }
 
-function rateOf(speed: unknown): Settings {
-  const rate = typeof speed === "number" && Number.isSafeInteger(speed) && speed > 0 ? speed * KIBIBYTE : 0;
-  return rate > 0 && rate <= MAX_RATE ? { bytesPerSecond: rate } : {};
+/** Harbor counts in kibibytes a second; 0 and less are no limit. */
+function rateOf(speed: unknown): { settings: Settings; notes: string[] } {
+  if (speed === undefined || speed === null || (typeof speed === "number" && speed <= 0))
+    return { settings: {}, notes: [] };
+  const rate = typeof speed === "number" && Number.isSafeInteger(speed) ? speed * KIBIBYTE : Infinity;
+  return rate <= MAX_RATE
+    ? { settings: { bytesPerSecond: rate }, notes: [] }
+    : { settings: {}, notes: ["has no limit of its rate here: the one there cannot be read, or is none here"] };
 }
 
 /** When it runs. Other schedules than each hour, day and week are only said. */
