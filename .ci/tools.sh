@@ -21,11 +21,12 @@ versitygw v1.8.0 github.com/versity/versitygw/cmd/versitygw
 zot v2.1.14 zotregistry.dev/zot/v2/cmd/zot
 zb v2.1.14 zotregistry.dev/zot/v2/cmd/zb
 crane v0.22.1 github.com/google/go-containerregistry/cmd/crane
-oras v1.3.3 oras.land/oras/cmd/oras
+oras v1.3.6 oras.land/oras/cmd/oras
 cosign v3.1.3 github.com/sigstore/cosign/v3/cmd/cosign
 cosign2 v2.6.5 github.com/sigstore/cosign/v2/cmd/cosign
 fulcio v1.8.8 github.com/sigstore/fulcio
 timestamp-server v2.1.3 github.com/sigstore/timestamp-authority/v2/cmd/timestamp-server
+rekor-server v2.2.1 github.com/sigstore/rekor-tiles/v2/cmd/rekor-server/posix
 notation 1.3.2 folder:.ci/clients/notation
 helm v4.3.1 helm.sh/helm/v4/cmd/helm
 regctl v0.11.7 github.com/regclient/regclient/cmd/regctl
