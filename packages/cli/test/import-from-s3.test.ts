@@ -177,6 +177,9 @@ test("a bucket that cannot be read, and a URL of another kind, are refused by na
   const none = new URL(s3Url());
   none.host = "no-bucket-of-this-name";
   assert.match(await fails(none.href), /cannot be read \((NoSuchBucket|AccessDenied)/);
+  const anybody = { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", AWS_EC2_METADATA_DISABLED: "true" };
+  const { stderr } = await here.run(["import-from", "distribution", s3Url(), ...plan], anybody);
+  assert.match(stderr, /no credentials were found where AWS tools read them/);
   assert.match(await fails("s3://bucket/x?zone=1"), /zone: no such parameter/);
   assert.match(await fails("gs://bucket/x"), /only folders of this machine and buckets of S3 are read/);
 });

@@ -69,5 +69,6 @@ function objectOf(bucket: S3Bucket, { endpoint }: S3Location, key: string): Cont
 function textOf(error: unknown): string {
   if (error instanceof WrongSize) return error.message;
   const { name, status, code } = s3Error(error);
+  if (name === "CredentialsProviderError") return "cannot be read: no credentials were found where AWS tools read them";
   return `cannot be read (${[code ?? name, status].filter(Boolean).join(" ") || "unknown"})`;
 }
