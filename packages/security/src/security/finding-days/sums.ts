@@ -47,6 +47,13 @@ export async function countOpen(db: Database, signal: AbortSignal): Promise<Coun
       for (const name of [...SEVERITY_COLUMNS, "unknown_images"] as const) known[name] += Number(counts[name] ?? 0);
     }
   };
+  // Before the findings: an image that is compared meanwhile counts as unknown still.
+  const organizations = await select<{ uid: string }>(db, "select uid from groups where parent = ''", []);
+  const { names, isAtLeast } = await unknownImagesIn(db, {
+    roots: organizations.map(({ uid }) => uid),
+    conditions: [],
+  });
+  for (const name of names) add(name.slice(0, name.indexOf(" ")), { unknown_images: 1 });
   for (let after: string | undefined = ""; after !== undefined;) {
     signal.throwIfAborted();
     const repos: { uid: string }[] = await select<{ uid: string }>(
@@ -59,12 +66,6 @@ export async function countOpen(db: Database, signal: AbortSignal): Promise<Coun
     after = repos.length < REPOS ? undefined : uids.at(-1);
     await setImmediate();
   }
-  const organizations = await select<{ uid: string }>(db, "select uid from groups where parent = ''", []);
-  const { names, isAtLeast } = await unknownImagesIn(db, {
-    roots: organizations.map(({ uid }) => uid),
-    conditions: [],
-  });
-  for (const name of names) add(name.slice(0, name.indexOf(" ")), { unknown_images: 1 });
   return { groups, isAtLeast };
 }
 

@@ -55,6 +55,8 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
       ];
       if (violations.length > 0) throw invalidArgument(...violations);
       const images = await imagesOf(call, request);
+      // Before the findings: what is compared meanwhile is not known yet, and asked for the next time.
+      const known = request.pageToken === "" ? await knownOf(call, images) : undefined;
       const { rows, nextPageToken } = await listFindings(call, pageTokenKey, request, images);
       const readers = await call.visible(Capability.CAP_ADVISORIES_LIST);
       const licences = new Map(
@@ -64,9 +66,9 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
         ]),
       );
       const findings = rows.map((row) => messageOf(row, licences, readers));
-      if (request.pageToken !== "") return { findings, nextPageToken };
+      if (known === undefined) return { findings, nextPageToken };
       const platforms = await platformsNamed(call, images.named ?? []);
-      return { findings, nextPageToken, platforms, ...(await knownOf(call, images)) };
+      return { findings, nextPageToken, platforms, ...known };
     },
     async listFindingDays(call, request) {
       return { days: await listFindingDays(call, request) };
