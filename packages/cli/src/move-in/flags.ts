@@ -131,7 +131,7 @@ function checkBlobsFrom(kind: SourceKind, { blobsFrom, apply }: MoveInFlags): vo
   isBucket(blobsFrom);
 }
 
-/** Whether a place is one of a bucket, by its URL. Throws a UsageFailure for URLs of others, which are not read. */
+/** Whether a place is a bucket of S3, by its URL. Throws a UsageFailure for every other kind of URL. */
 export function isBucket(place: string): boolean {
   const [, scheme] = /^([a-z0-9+.-]+):\/\//i.exec(place) ?? [];
   if (scheme === undefined || scheme.toLowerCase() === "s3") return scheme !== undefined;

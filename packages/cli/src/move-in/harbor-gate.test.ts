@@ -5,7 +5,7 @@ import { allowlistIn, gatePolicies } from "./harbor-gate.ts";
 const NOW_MS = Date.parse("2026-01-01T00:00:00Z");
 const seconds = (time: string): number => Date.parse(time) / 1000;
 
-/** The mode of the gate that a list leaves, and what is said of the list. */
+/** The mode of the gate that a project with this list of allowed CVEs gets, and what is said of the list. */
 function outcomeOf(allowlist: unknown): [unknown, string | undefined] {
   const project = {
     name: "acme",

@@ -1,9 +1,9 @@
 // Makes the plan of a registry of packages: reads it and what is here, and changes nothing.
 import type { RestClient } from "../api/rest.ts";
-import { Failure } from "../command/failure.ts";
 import { ItemFailure } from "./item-failure.ts";
 import { inParallel } from "./parallel.ts";
-import { type Action, FORM, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
+import { packagePlan, requireSpace } from "./package-plan.ts";
+import type { Action, Plan, PlanItem } from "./plan.ts";
 import { isOfOne } from "./source-error.ts";
 import { faultOfPackage } from "./npm-names.ts";
 import { type PackageHere, packageHere, packagesHere } from "./packages-here.ts";
@@ -33,7 +33,7 @@ interface Read {
 
 /** Reads the source whole. Throws a Failure when it does not answer, or has more than one plan can hold. */
 export async function makePackagePlan(planning: PackagePlanning): Promise<Plan> {
-  const { kind, into, source, group, rest, note } = planning;
+  const { into, source, group, rest, note } = planning;
   const names = [...new Set(planning.names ?? (await source.names()))].toSorted();
   const here = await packagesHere(rest, group);
   const items: PlanItem[] = [];
@@ -42,23 +42,11 @@ export async function makePackagePlan(planning: PackagePlanning): Promise<Plan> 
   for await (const read of inParallel(names, (name) => readPackage(planning, name, here.get(name)))) {
     items.push(...read.items);
     for (const uplink of read.uplinks) uplinks.add(uplink);
-    if (items.length > MAX_ITEMS)
-      throw new Failure(`there is more than one plan holds (${MAX_ITEMS} items): use --names`);
+    requireSpace(items.length);
     note((done += 1), names.length);
   }
   items.push(...[...uplinks].toSorted().map((uplink) => upstreamItem(into, uplink)));
-  const count = items.filter((item) => item.kind === "version" && item.action === "create").length;
-  return {
-    plan: FORM,
-    kind,
-    address: source.origin,
-    into,
-    time: new Date().toISOString(),
-    history: false,
-    leavesBehind: source.leavesBehind,
-    content: { count, bytes: 0, atLeast: true },
-    items,
-  };
+  return packagePlan(planning, items, "version");
 }
 
 /** Suggests what an uplink is here. Its address and its passwords are in the configuration there, which is not read. */

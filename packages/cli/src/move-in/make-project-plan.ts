@@ -1,12 +1,12 @@
 // Makes the plan of a registry of Python projects: reads it and what is here, and changes nothing.
 import { pypiName } from "@moorage/kernel/lib/purls";
 import type { RestClient } from "../api/rest.ts";
-import { Failure } from "../command/failure.ts";
 import type { Here } from "./here.ts";
 import { ItemFailure } from "./item-failure.ts";
 import { inParallel } from "./parallel.ts";
 import { MAX_WHY } from "./plan-item.ts";
-import { type Action, FORM, groupsAbove, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
+import { packagePlan, requireSpace } from "./package-plan.ts";
+import { type Action, groupsAbove, type Plan, type PlanItem } from "./plan.ts";
 import { planUpstream } from "./plan-upstream.ts";
 import type { ProjectSource, SourceFile, SourceIndex, SourceProject } from "./project-source.ts";
 import { fileHere, projectHere, type ProjectHere, projectsHere } from "./projects-here.ts";
@@ -38,7 +38,7 @@ interface Listed {
 
 /** Reads the source whole. Throws a Failure when it does not answer, or has more than one plan can hold. */
 export async function makeProjectPlan(planning: ProjectPlanning): Promise<Plan> {
-  const { kind, into, source, note } = planning;
+  const { source, note } = planning;
   const { found, missing } = wantedOf(await source.indexes(), planning.names);
   const listed: Listed[] = [];
   for (const { index, projects } of found) listed.push(await listedOf(planning, index, projects));
@@ -49,24 +49,12 @@ export async function makeProjectPlan(planning: ProjectPlanning): Promise<Plan> 
     const own: PlanItem[] = [];
     for await (const read of projectItems(planning, each)) {
       own.push(...read);
-      if (items.length + own.length > MAX_ITEMS)
-        throw new Failure(`there is more than one plan holds (${MAX_ITEMS} items): use --names`);
+      requireSpace(items.length + own.length);
       note((done += 1), total);
     }
     items.push(...own, ...(await planUpstream(planning, each, own)));
   }
-  const count = items.filter((item) => item.kind === "file" && item.action === "create").length;
-  return {
-    plan: FORM,
-    kind,
-    address: source.origin,
-    into,
-    time: new Date().toISOString(),
-    history: false,
-    leavesBehind: source.leavesBehind,
-    content: { count, bytes: 0, atLeast: true },
-    items,
-  };
+  return packagePlan(planning, items, "file");
 }
 
 /** The indexes that the names say, each with those of its projects; what names nothing that is there is an item. */

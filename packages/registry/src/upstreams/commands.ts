@@ -68,7 +68,7 @@ export const noteTagCheck = command(
   AGAIN,
 );
 
-/** Notes that tags were compared with the registry's, unless the repo is none of the upstream any more. */
+/** Notes that tags were compared with the registry's, unless the repo no longer belongs to the upstream. */
 export const noteTagChecks = command(
   "upstreams.noteTagChecks",
   async (call: Call, { repo, upstream, tags }: { repo: string; upstream: string; tags: string[] }): Promise<void> => {

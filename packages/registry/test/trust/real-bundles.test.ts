@@ -71,7 +71,7 @@ test("provenance of packages of npm is that of the workflow that has published t
   }
 });
 
-test("what is no signature of a workflow is nobody's, or invalid", { skip }, async () => {
+test("a bundle that no workflow has signed counts for no signer, or is invalid", { skip }, async () => {
   // Of a person, from before certificates had their issuer as a string of DER.
   const person = { ...JOB, issuer: "https://github.com/login/oauth", subject: "brian@dehamer.com" };
   assert.equal(await worth(`${BUNDLES}/dsse.sigstore.json`, person), "another signer's");

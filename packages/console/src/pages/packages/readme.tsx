@@ -38,7 +38,7 @@ function Unknown({ ecosystem }: { ecosystem: string }) {
   return <Empty title="Not known">Readmes are kept of npm and PyPI packages that were published to this server.</Empty>;
 }
 
-/** Whether it is none of the forms that are rendered: reStructuredText, or plain text. */
+/** Whether it is in a form that is not rendered, such as reStructuredText or plain text. */
 function isPlain(contentType: string | undefined): boolean {
   return contentType !== "text/markdown";
 }
