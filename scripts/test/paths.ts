@@ -134,6 +134,7 @@ export const TAKES_LONG = [
   "test/replication/hostile",
   "test/replication/interruptions",
   "test/replication/push",
+  "test/replication/two-way-kills",
   "test/replication/two-ways",
   "test/trust/cosign-",
   "test/trust/hostile-pulls",
@@ -144,6 +145,7 @@ export const TAKES_LONG = [
   "test/trust/signed-replicas",
   "test/trust/signed-worlds",
   "test/trust/tuf-roots",
+  "test/upstreams/follow-replicas",
   "test/upstreams/kept-images",
   "test/libraries/content",
   "test/libraries/cooldown",
@@ -229,6 +231,7 @@ export const SQL_BY_HAND = [
   "test/security/resolved-vulns",
   "test/security/scans.",
   "test/security/security-fsck",
+  "test/upstreams/follow-replicas",
   "test/webhooks/deliveries",
 ];
 
@@ -245,6 +248,7 @@ export const FINDS_BY_TIME = [
   "test/engines/fresh-answers",
   "test/faults/race",
   "test/faults/storm",
+  "test/replication/two-way-kills",
   "test/trust/fuzzed-signatures",
   "test/trust/signed-worlds",
   "test/v1/sequences",
