@@ -1,5 +1,5 @@
 // A fake of Nexus Repository 3, written from the published description of its REST API (help.sonatype.com,
-// "Repositories API" and "Components API"): it is no Nexus, and none was asked.
+// "Repositories API" and "Components API") and of the protocol of npm: it is no Nexus, and none was asked.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,6 +12,8 @@ export interface HeldAsset {
   filename: string;
   bytes: Buffer;
   asset?: Record<string, unknown>;
+  /** Of npm: the manifest, beside its `dist`. */
+  manifest?: Record<string, unknown>;
 }
 
 export interface FakeRepository {
@@ -19,6 +21,8 @@ export interface FakeRepository {
   type: string;
   attributes?: object;
   files?: readonly HeldAsset[];
+  /** Of npm: the tags of packages. */
+  tags?: Record<string, Record<string, string>>;
 }
 
 type Answer = (req: IncomingMessage, res: ServerResponse, url: URL) => boolean;
@@ -38,26 +42,54 @@ export async function startFakeNexus(t: TestContext, repositories: Record<string
   const send = (res: ServerResponse, status: number, body: unknown): void =>
     void res.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   const hash = (kind: string, bytes: Buffer): string => createHash(kind).update(bytes).digest("hex");
-  const pathOf = ({ name, version, filename }: HeldAsset): string => `packages/${name}/${version}/${filename}`;
+  const formatOf = (repository: string): string => repositories[repository]?.format ?? "";
+  const pathOf = (repository: string, { name, version, filename }: HeldAsset): string => {
+    if (formatOf(repository) === "npm") return `${name}/-/${filename}`;
+    if (formatOf(repository) === "maven2") return `${name.replaceAll(/[.:]/g, "/")}/${version}/${filename}`;
+    return `packages/${name}/${version}/${filename}`;
+  };
+  const coordinatesOf = (repository: string, whole: string): object => {
+    const cut = formatOf(repository) === "pypi" ? -1 : Math.max(whole.lastIndexOf("/"), whole.lastIndexOf(":"));
+    return { group: cut === -1 ? null : whole.slice(0, cut).replace(/^@/, ""), name: whole.slice(cut + 1) };
+  };
+  const sumsOf = (bytes: Buffer): object =>
+    Object.fromEntries(["sha1", "sha256", "sha512", "md5"].map((kind) => [kind, hash(kind, bytes)]));
   const componentOf = (repository: string, held: HeldAsset): object => ({
-    id: Buffer.from(`${repository}:${held.filename}`).toString("base64"),
+    id: Buffer.from(`${repository}:${held.name}:${held.filename}`).toString("base64"),
     repository,
-    format: "pypi",
-    group: null,
-    name: held.name,
+    format: formatOf(repository),
+    ...coordinatesOf(repository, held.name),
     version: held.version,
     assets: [
       {
-        downloadUrl: `${fake.url}/repository/${repository}/${pathOf(held)}`,
-        path: pathOf(held),
-        format: "pypi",
-        checksum: { sha1: hash("sha1", held.bytes), sha256: hash("sha256", held.bytes), md5: hash("md5", held.bytes) },
+        downloadUrl: `${fake.url}/repository/${repository}/${pathOf(repository, held)}`,
+        path: pathOf(repository, held),
+        format: formatOf(repository),
+        checksum: sumsOf(held.bytes),
         lastModified: "2021-03-04T05:06:08.000+00:00",
         blobCreated: "2021-03-04T05:06:07.089+00:00",
         ...held.asset,
       },
     ],
   });
+  /** As the protocol of npm has it; undefined for a package that the repository does not have. */
+  const packumentOf = (repository: string, name: string): object | undefined => {
+    const held = (repositories[repository]?.files ?? []).filter((each) => each.name === name && each.manifest);
+    if (held.length === 0) return undefined;
+    const versions = held.map((each) => {
+      const dist = {
+        tarball: `${fake.url}/repository/${repository}/${pathOf(repository, each)}`,
+        shasum: hash("sha1", each.bytes),
+      };
+      return [each.version, { name, version: each.version, dist, ...each.manifest }] as const;
+    });
+    return {
+      name,
+      "dist-tags": repositories[repository]?.tags?.[name] ?? {},
+      versions: Object.fromEntries(versions),
+      readme: `# ${name}`,
+    };
+  };
   const server = createServer((req, res) => {
     const url = new URL(req.url ?? "", fake.url);
     const path = decodeURIComponent(url.pathname);
@@ -81,7 +113,10 @@ export async function startFakeNexus(t: TestContext, repositories: Record<string
     }
     for (const [name, { files = [] }] of Object.entries(repositories))
       for (const held of files)
-        if (path === `/repository/${name}/${pathOf(held)}`) return void res.writeHead(200).end(held.bytes);
+        if (path === `/repository/${name}/${pathOf(name, held)}`) return void res.writeHead(200).end(held.bytes);
+    const [, repository = "", rest = ""] = /^\/repository\/([^/]+)\/(.*)$/.exec(path) ?? [];
+    const packument = formatOf(repository) === "npm" ? packumentOf(repository, rest) : undefined;
+    if (packument !== undefined) return send(res, 200, packument);
     send(res, 404, {});
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -382,7 +382,7 @@ test("no upstream is asked for names of the index that are not here", async (t) 
   assert.equal(first.code, 9);
   assert.deepEqual(
     first.failed.filter(({ kind }) => kind === "upstream").map(({ name, why }) => `${name}: ${why}`),
-    ["a/dev: waits until its projects are here: others would come by their names"],
+    ["a/dev: waits until its libraries are here: others would come by their names"],
   );
   assert.equal(await upstream(), undefined);
   fake.answer = () => false;

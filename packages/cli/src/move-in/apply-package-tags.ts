@@ -1,7 +1,7 @@
 // Tags of npm packages: as they are there, unless they were changed here.
 import { ItemFailure } from "./item-failure.ts";
 import type { PackageApplying, PlannedPackage } from "./package-context.ts";
-import { packageOf, packagePath } from "./npm-names.ts";
+import { packageOf, packagePath, packagePlaceOf } from "./npm-names.ts";
 import { type PackageHere, registryPath, shownHere } from "./packages-here.ts";
 import { refused } from "./publish.ts";
 
@@ -22,11 +22,11 @@ export function tagsToSet({ item, versions }: PlannedPackage, version: string, h
  * Sets the tags that are not here, and says what came of the package. `published`: how many of its versions came now.
  */
 export async function applyTags(
-  { plan: { into }, rest, results }: PackageApplying,
+  { into, rest, results }: PackageApplying,
   { item, versions }: PlannedPackage,
   published: number,
 ): Promise<void> {
-  const name = item.source;
+  const { name } = packagePlaceOf(item.source);
   if (versions.length === 0) return results.add(item, "left", "none of its versions come");
   const here = await shownHere(rest, into, name);
   const [failed, kept]: [string[], string[]] = [[], []];
@@ -34,7 +34,7 @@ export async function applyTags(
   for (const [tag, version] of Object.entries(item.tags ?? {})) {
     const now = here.tags.get(tag);
     if (now === version) continue;
-    const target = versions.find(({ source }) => source === `${name}@${version}`);
+    const target = versions.find(({ source }) => packageOf(source).version === version);
     if (!here.versions.has(version))
       (target && results.isFailed(target) ? failed : kept).push(
         `its tag ${tag} points to ${version} there, which is not here`,

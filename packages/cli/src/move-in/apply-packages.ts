@@ -1,15 +1,16 @@
 // Applies a plan of packages: each version with its bytes, its time and its tags; the same again goes on where it was.
 import { compareVersions } from "@moorage/kernel/lib/versions";
+import { UsageFailure } from "../command/failure.ts";
 import { forItem } from "./apply-context.ts";
 import { ItemFailure } from "./item-failure.ts";
 import { inParallel } from "./parallel.ts";
-import { type PlanItem, requireKinds } from "./plan.ts";
+import { type Plan, type PlanItem, requireKinds } from "./plan.ts";
 import type { Results } from "./results.ts";
 import { publish } from "./publish.ts";
 import { ofItem } from "./source-error.ts";
 import { applyTags, tagsToSet } from "./apply-package-tags.ts";
 import { type PackageApplying, packagesOf, type PlannedPackage } from "./package-context.ts";
-import { packageOf, packagePath } from "./npm-names.ts";
+import { packageOf, packagePath, packagePlaceOf } from "./npm-names.ts";
 import { type PackageHere, packageHere, packagesHere, registryPath, shownHere } from "./packages-here.ts";
 import type { SourcePackage } from "./packument.ts";
 import { documentOf } from "./npm-publication.ts";
@@ -22,30 +23,43 @@ const PACKAGES_AT_ONCE = 3;
 /** Applies all that can come. What fails is in the results; throws what concerns everything. */
 export async function applyPackages(
   applying: PackageApplying,
+  plan: Plan,
   note: (done: number, total: number) => void,
 ): Promise<void> {
-  const { plan, rest, group, results } = applying;
+  const { results } = applying;
   requireKinds(plan, KINDS);
   for (const item of plan.items) if (item.action === "cannot") results.add(item, "cannot", item.why);
   const packages = packagesOf(plan);
-  const here = await packagesHere(rest, group);
+  const lost = packages.find(({ item }) => packagePlaceOf(item.source).index !== "");
+  if (lost !== undefined) throw new UsageFailure(`a plan of ${plan.kind} has no repositories: ${lost.item.source}`);
   let done = 0;
   note(done, packages.length);
+  await movePackages(applying, packages, () => note((done += 1), packages.length));
+}
+
+/** Moves packages into their group. `ended` is called after each. */
+export async function movePackages(
+  applying: PackageApplying,
+  packages: readonly PlannedPackage[],
+  ended: () => void,
+): Promise<void> {
+  const here = await packagesHere(applying.rest, applying.group);
   const move = (planned: PlannedPackage): Promise<void> =>
-    movePackage(applying, planned, here.get(planned.item.source));
-  for await (const _ of inParallel(packages, move, PACKAGES_AT_ONCE)) note((done += 1), packages.length);
+    movePackage(applying, planned, here.get(packagePlaceOf(planned.item.source).name));
+  for await (const _ of inParallel(packages, move, PACKAGES_AT_ONCE)) ended();
 }
 
 async function movePackage(applying: PackageApplying, planned: PlannedPackage, uid: string | undefined): Promise<void> {
-  const { plan, rest, source, results } = applying;
+  const { into, rest, source, results } = applying;
   const { item, versions } = planned;
-  const place = { into: plan.into, name: item.source };
+  const { name } = packagePlaceOf(item.source);
+  const place = { into, name };
   await forItem(results, item, async () => {
     const here = await packageHere(rest, { ...place, uid });
     let published = 0;
     const wanted = versions.filter((version) => !isHere(results, version, here));
     if (wanted.length > 0) {
-      const found = await ofItem(() => source.read(item.source));
+      const found = await ofItem(() => source.read(name));
       for (const version of latestFirst(planned, wanted))
         if (await forItem(results, version, () => moveVersion(applying, planned, { item: version, found, here })))
           published += 1;
@@ -85,7 +99,7 @@ async function moveVersion(
   planned: PlannedPackage,
   { item, found, here }: { item: PlanItem; found: SourcePackage; here: PackageHere },
 ): Promise<boolean> {
-  const { plan, rest, source, results } = applying;
+  const { into, rest, source, results } = applying;
   const { name, version: number } = packageOf(item.source);
   const version = found.versions.find((each) => each.version === number);
   if (version === undefined) throw new ItemFailure("is no longer there");
@@ -98,7 +112,7 @@ async function moveVersion(
   const publication = { package: { name, readme: isLatest ? found.readme : "" }, version, chunks };
   let tags = tagsToSet(planned, number, here);
   for (;;) {
-    const rejection = await publish(rest, `${registryPath(plan.into)}/${packagePath(name)}`, {
+    const rejection = await publish(rest, `${registryPath(into)}/${packagePath(name)}`, {
       method: "PUT",
       headers: { "content-type": "application/json", ...(item.time && { "moorage-publish-time": item.time }) },
       bodyOf: () => documentOf({ ...publication, tags }),
@@ -118,9 +132,9 @@ async function moveVersion(
 }
 
 /** Its number is taken here: it came meanwhile, as by a command that was killed, or it was removed here. */
-async function judgeThere({ plan, rest, results }: PackageApplying, item: PlanItem): Promise<void> {
+async function judgeThere({ into, rest, results }: PackageApplying, item: PlanItem): Promise<void> {
   const { name, version } = packageOf(item.source);
-  const here = await shownHere(rest, plan.into, name);
+  const here = await shownHere(rest, into, name);
   // Nobody is shown what was removed, not by an upstream either.
   if (!here.versions.has(version)) results.add(item, "kept", "was removed here");
   else isHere(results, item, here);

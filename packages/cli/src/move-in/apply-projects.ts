@@ -1,13 +1,17 @@
-// Applies a plan of Python projects: groups, then each file with its bytes and its time, then upstreams; the same again
-// goes on where it was.
+// Applies a plan of libraries: groups, then each file with its bytes and its time, then upstreams; the same again goes
+// on where it was.
 import { pypiName } from "@moorage/kernel/lib/purls";
 import { forItem } from "./apply-context.ts";
+import { artifactsOf, moveArtifacts } from "./apply-maven.ts";
+import { movePackages } from "./apply-packages.ts";
 import { applyGroups } from "./apply-repos.ts";
 import { applyUpstreams } from "./apply-upstreams.ts";
 import { yankFiles } from "./apply-yanks.ts";
 import { ItemFailure } from "./item-failure.ts";
 import { inParallel } from "./parallel.ts";
-import { type PlanItem, requireKinds } from "./plan.ts";
+import { type Plan, type PlanItem, requireKinds } from "./plan.ts";
+import { packagePlaceOf } from "./npm-names.ts";
+import { packagesOf, type PlannedPackage } from "./package-context.ts";
 import { type PlannedProject, type ProjectApplying, projectsOf } from "./project-context.ts";
 import type { SourceFile, SourceProject } from "./project-source.ts";
 import { fileHere, projectHere, type ProjectHere, projectsHere, pythonPath } from "./projects-here.ts";
@@ -18,7 +22,8 @@ import type { Results } from "./results.ts";
 import { ofItem } from "./source-error.ts";
 import { areSame, haveSums, hexOf } from "./sums.ts";
 
-const KINDS = ["group", "project", "file", "upstream"] as const;
+const PYTHON_KINDS = ["group", "project", "file", "upstream"] as const;
+const KINDS = [...PYTHON_KINDS, "package", "version", "maven-artifact", "maven-file"] as const;
 // Each holds a file in memory.
 const PROJECTS_AT_ONCE = 3;
 
@@ -28,16 +33,47 @@ export async function applyProjects(
   note: (done: number, total: number) => void,
 ): Promise<void> {
   const { plan, results } = applying;
-  requireKinds(plan, KINDS);
+  requireKinds(plan, applying.source.packages === undefined ? PYTHON_KINDS : KINDS);
   for (const item of plan.items) if (item.action === "cannot") results.add(item, "cannot", item.why);
   await applyGroups(applying);
   const projects = projectsOf(plan);
-  const uids = uidsByGroup(applying);
+  const packages = Map.groupBy(packagesOf(plan), ({ item }) => packagePlaceOf(item.source).index);
+  const artifacts = artifactsOf(plan);
+  const all = [...projects, ...[...packages, ...artifacts].flatMap(([index, each]) => inGroup(plan, index, each))];
   let done = 0;
-  note(done, projects.length);
+  note(done, all.length);
+  const ended = (): void => note((done += 1), all.length);
+  const uids = uidsByGroup(applying);
   const move = (planned: PlannedProject): Promise<void> => moveProject(applying, planned, uids);
-  for await (const _ of inParallel(projects, move, PROJECTS_AT_ONCE)) note((done += 1), projects.length);
-  await applyUpstreams(applying, projects);
+  for await (const _ of inParallel(projects, move, PROJECTS_AT_ONCE)) ended();
+  for (const [index, each] of packages) await movePackagesOf(applying, index, each, ended);
+  for (const [index, each] of artifacts) await moveArtifacts(applying, index, each, ended);
+  await applyUpstreams(applying, all);
+}
+
+/** What an index holds, each with the path of its group. */
+function inGroup(
+  { into }: Plan,
+  index: string,
+  held: readonly { item: PlanItem }[],
+): { item: PlanItem; group: string }[] {
+  return held.map(({ item }) => ({ item, group: `${into}/${index}` }));
+}
+
+/** Moves the npm packages of an index. */
+async function movePackagesOf(
+  { plan, rest, here, source, results }: ProjectApplying,
+  index: string,
+  packages: readonly PlannedPackage[],
+  ended: () => void,
+): Promise<void> {
+  const into = `${plan.into}/${index}`;
+  const group = here.groups.get(into);
+  const reader = source.packages?.(index);
+  if (group !== undefined && reader !== undefined)
+    return await movePackages({ rest, into, group, source: reader, results }, packages, ended);
+  for (const { item, versions } of packages)
+    for (const each of [item, ...versions]) results.fail(each, "its group is not there");
 }
 
 /** The uids of the projects of each group, which are asked for once. */

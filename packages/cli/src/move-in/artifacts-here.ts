@@ -6,7 +6,8 @@ const PAGE_SIZE = 200;
 const ARTIFACTS = "/libraries/v2/artifacts";
 
 /** The ecosystems that packages move into, as the API names them. */
-export type EcosystemHere = "ECOSYSTEM_JAVASCRIPT" | "ECOSYSTEM_PYTHON";
+export const ECOSYSTEMS_HERE = ["ECOSYSTEM_JAVASCRIPT", "ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVA"] as const;
+export type EcosystemHere = (typeof ECOSYSTEMS_HERE)[number];
 
 /** The uids of the libraries of an ecosystem in a group, by name. */
 export async function artifactsHere(

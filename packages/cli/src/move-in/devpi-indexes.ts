@@ -24,11 +24,11 @@ export function indexesIn(users: Record<string, unknown>): SourceIndex[] {
 function indexOf(name: string, configs: ReadonlyMap<string, Record<string, unknown>>): SourceIndex {
   const config = configs.get(name) ?? {};
   const { type } = config;
-  const index = { name, holdsProjects: false, note: noteOf(config) };
+  const index = { name, holds: "nothing" as const, note: noteOf(config) };
   if (type === "mirror") return { ...index, upstream: upstreamOf(config) };
   if (type !== "stage") return { ...index, fault: `is an index of the type ${textOf(type)}, which is not read` };
   const bases = textsIn(config["bases"]);
-  if (bases.length === 0) return { ...index, holdsProjects: true };
+  if (bases.length === 0) return { ...index, holds: "projects" };
   const [base = ""] = bases;
   const only = bases.length === 1 ? configs.get(base) : undefined;
   const upstream: SourceUpstream =
@@ -37,7 +37,7 @@ function indexOf(name: string, configs: ReadonlyMap<string, Record<string, unkno
       : {
           fault: `inherits from ${namedOf(bases)}: a group here asks one upstream, and no other group. Installing from both takes two indexes, or an upstream that has both`,
         };
-  return { ...index, holdsProjects: true, upstream };
+  return { ...index, holds: "projects", upstream };
 }
 
 /** What a mirror fetches from. Its password stays there. */

@@ -5,9 +5,9 @@ import { inParallel } from "./parallel.ts";
 import { packagePlan, requireSpace } from "./package-plan.ts";
 import type { Action, Plan, PlanItem } from "./plan.ts";
 import { isOfOne } from "./source-error.ts";
-import { faultOfPackage } from "./npm-names.ts";
+import { faultOfPackage, packageSource } from "./npm-names.ts";
 import { type PackageHere, packageHere, packagesHere } from "./packages-here.ts";
-import type { SourcePackage, SourceVersion } from "./packument.ts";
+import type { PackageReader, SourcePackage, SourceVersion } from "./packument.ts";
 import { areSame } from "./sums.ts";
 import type { PackageSource } from "./verdaccio-source.ts";
 
@@ -25,6 +25,16 @@ export interface PackagePlanning {
   note(done: number, total: number): void;
 }
 
+/** Where packages come from, and where they go. */
+export interface PackagePlace {
+  rest: RestClient;
+  /** The path of the group that everything goes below. */
+  into: string;
+  /** The repository, which is a group below it; empty for that group itself. */
+  index: string;
+  source: PackageReader;
+}
+
 /** What was read of a package: its items, and from which uplinks it has versions. */
 interface Read {
   items: PlanItem[];
@@ -39,14 +49,16 @@ export async function makePackagePlan(planning: PackagePlanning): Promise<Plan> 
   const items: PlanItem[] = [];
   const uplinks = new Set<string>();
   let done = 0;
-  for await (const read of inParallel(names, (name) => readPackage(planning, name, here.get(name)))) {
+  for await (const read of inParallel(names, (name) =>
+    readPackage({ rest, into, index: "", source }, name, here.get(name)),
+  )) {
     items.push(...read.items);
     for (const uplink of read.uplinks) uplinks.add(uplink);
     requireSpace(items.length);
     note((done += 1), names.length);
   }
   items.push(...[...uplinks].toSorted().map((uplink) => upstreamItem(into, uplink)));
-  return packagePlan(planning, items, "version");
+  return packagePlan(planning, items, ["version"]);
 }
 
 /** Suggests what an uplink is here. Its address and its passwords are in the configuration there, which is not read. */
@@ -55,12 +67,14 @@ function upstreamItem(into: string, uplink: string): PlanItem {
   return { kind: "upstream", source: uplink.slice(0, 200), target: "", action: "cannot", why };
 }
 
-async function readPackage(planning: PackagePlanning, name: string, uid: string | undefined): Promise<Read> {
-  const { into, rest, source } = planning;
+/** Plans a package. `uid`: of the one of that name here. */
+export async function readPackage(place: PackagePlace, name: string, uid: string | undefined): Promise<Read> {
+  const { into, index, rest, source } = place;
+  const known = packageSource({ index, name });
   const item = (action: Action, why: string): PlanItem => ({
     kind: "package",
-    source: name.slice(0, 1_000),
-    target: action === "cannot" ? "" : `${into}/${name}`,
+    source: known.slice(0, 1_000),
+    target: action === "cannot" ? "" : `${into}/${known}`,
     action,
     why,
   });
@@ -73,12 +87,14 @@ async function readPackage(planning: PackagePlanning, name: string, uid: string 
       return { items: [item("cannot", why.slice(0, 1_000))], uplinks };
     }
     const found = await source.read(name);
-    const here = await packageHere(rest, { into, name, uid });
-    const versions = found.versions.map((version) => versionItem(into, found, version, here));
+    const here = await packageHere(rest, { into: index === "" ? into : `${into}/${index}`, name, uid });
+    const versions = found.versions.map((version) => versionItem(place, found, version, here));
     const isSame = versions.every(({ action }) => action !== "create") && tagsAreSame(found, here);
     const tags = Object.fromEntries(found.tags);
     const action = uid === undefined ? "create" : isSame ? "same" : "update";
-    return { items: [{ ...item(action, ""), tags }, ...versions], uplinks: [] };
+    const isLatest = found.tags.has("latest") || versions.every((version) => version.action === "cannot");
+    const why = isLatest ? "" : "has no tag latest there: the first of its versions that comes gets it here";
+    return { items: [{ ...item(action, why), tags }, ...versions], uplinks: [] };
   } catch (error) {
     if (!isOfOne(error) && !(error instanceof ItemFailure)) throw error;
     return { items: [item("cannot", error.message)], uplinks: [] };
@@ -90,12 +106,12 @@ function tagsAreSame({ tags }: SourcePackage, here: PackageHere): boolean {
 }
 
 function versionItem(
-  into: string,
+  { into, index }: PackagePlace,
   { name }: SourcePackage,
   { version, sums, time, manifest, fault }: SourceVersion,
   here: PackageHere,
 ): PlanItem {
-  const source = `${name}@${version}`.slice(0, 1_000);
+  const source = `${packageSource({ index, name })}@${version}`.slice(0, 1_000);
   const cannot = (why: string): PlanItem => ({ kind: "version", source, target: "", action: "cannot", why });
   const [sum] = sums;
   if (fault !== undefined || sum === undefined) return cannot(fault ?? "the source says no sum of its tarball");

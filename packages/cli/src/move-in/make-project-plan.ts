@@ -1,10 +1,15 @@
-// Makes the plan of a registry of Python projects: reads it and what is here, and changes nothing.
+// Makes the plan of a registry of Python projects, or of other libraries as well: reads it and what is here, and
+// changes nothing.
 import { pypiName } from "@moorage/kernel/lib/purls";
 import type { RestClient } from "../api/rest.ts";
 import type { Here } from "./here.ts";
 import { ItemFailure } from "./item-failure.ts";
 import { inParallel } from "./parallel.ts";
 import { MAX_WHY } from "./plan-item.ts";
+import { readPackage } from "./make-package-plan.ts";
+import { readArtifact } from "./make-maven-plan.ts";
+import { mavenHere } from "./maven-here.ts";
+import { packagesHere } from "./packages-here.ts";
 import { packagePlan, requireSpace } from "./package-plan.ts";
 import { type Action, groupsAbove, type Plan, type PlanItem } from "./plan.ts";
 import { planUpstream } from "./plan-upstream.ts";
@@ -47,14 +52,14 @@ export async function makeProjectPlan(planning: ProjectPlanning): Promise<Plan> 
   let done = 0;
   for (const each of listed.filter(({ index }) => index.fault === undefined)) {
     const own: PlanItem[] = [];
-    for await (const read of projectItems(planning, each)) {
+    for await (const read of itemsIn(planning, each)) {
       own.push(...read);
       requireSpace(items.length + own.length);
       note((done += 1), total);
     }
     items.push(...own, ...(await planUpstream(planning, each, own)));
   }
-  return packagePlan(planning, items, "file");
+  return packagePlan(planning, items, ["file", "version", "maven-file"]);
 }
 
 /** The indexes that the names say, each with those of its projects; what names nothing that is there is an item. */
@@ -85,9 +90,9 @@ function wantedOf(
 async function listedOf({ source }: ProjectPlanning, index: SourceIndex, named?: string[]): Promise<Listed> {
   const fault = index.fault ?? faultOfName(`${index.name}/project`);
   if (fault !== undefined) return { index: { ...index, fault }, projects: [], isPart: false };
-  if (!index.holdsProjects) return { index, projects: [], isPart: false };
+  if (index.holds === "nothing") return { index, projects: [], isPart: false };
   try {
-    const projects = named ?? (await source.projects(index.name));
+    const projects = named ?? (await namesIn(source, index));
     return { index, projects: projects.toSorted(), isPart: named !== undefined };
   } catch (error) {
     if (!isOfOne(error)) throw error;
@@ -117,6 +122,46 @@ function groupItems({ into, here }: ProjectPlanning, listed: readonly Listed[]):
     }),
     ...faulty,
   ];
+}
+
+/** The names of what an index holds. */
+async function namesIn(source: ProjectSource, { name, holds }: SourceIndex): Promise<string[]> {
+  if (holds === "packages") return (await source.packages?.(name).names()) ?? [];
+  if (holds === "artifacts") return ((await source.artifacts?.(name)) ?? []).map((artifact) => artifact.name);
+  return source.projects(name);
+}
+
+/** The items of what an index holds, one by one. */
+async function* itemsIn(planning: ProjectPlanning, listed: Listed): AsyncGenerator<PlanItem[]> {
+  const { holds } = listed.index;
+  if (holds === "packages") yield* packageItems(planning, listed);
+  else if (holds === "artifacts") yield* artifactItems(planning, listed);
+  else yield* projectItems(planning, listed);
+}
+
+async function* packageItems(planning: ProjectPlanning, { index, projects }: Listed): AsyncGenerator<PlanItem[]> {
+  const { rest, into, here } = planning;
+  const source = planning.source.packages?.(index.name);
+  if (source === undefined) return;
+  const group = here.groups.get(`${into}/${index.name}`);
+  const uids = group === undefined ? new Map<string, string>() : await packagesHere(rest, group);
+  const place = { rest, into, index: index.name, source };
+  const read = async (name: string): Promise<PlanItem[]> => (await readPackage(place, name, uids.get(name))).items;
+  yield* inParallel(projects, read);
+}
+
+async function* artifactItems(planning: ProjectPlanning, { index, projects }: Listed): AsyncGenerator<PlanItem[]> {
+  const { rest, into, here, source } = planning;
+  const group = here.groups.get(`${into}/${index.name}`);
+  const uids = group === undefined ? new Map<string, string>() : await mavenHere(rest, group);
+  const place = { rest, into, index: index.name };
+  const found = new Map((await source.artifacts?.(index.name))?.map((artifact) => [artifact.name, artifact]));
+  const read = async (name: string): Promise<PlanItem[]> => {
+    const artifact = found.get(name);
+    if (artifact === undefined) return [cannot("maven-artifact", `${index.name}/${name}`, "is not there")];
+    return await readArtifact(place, artifact, uids.get(name));
+  };
+  yield* inParallel(projects, read);
 }
 
 /** The items of an index's projects, project by project. */

@@ -1,19 +1,31 @@
-// A Nexus Repository 3, read through its REST API: repositories, and the components of those that hold Python projects.
+// A Nexus Repository 3, read through its REST API: repositories, and the components of those that hold Python projects,
+// npm packages and Maven artifacts; packuments by the protocol of npm.
 // Source: help.sonatype.com, "Repositories API" and "Components API".
 import { isList, isObject } from "@moorage/kernel/lib/json";
 import { pypiName } from "@moorage/kernel/lib/purls";
 import type { Credentials } from "./authorization.ts";
 import { jsonOf, openSource, type SourceClient } from "./client.ts";
-import { indexOfRepository, nexusFile } from "./nexus-repositories.ts";
+import { indexOfRepository, nexusFile, storedAsset } from "./nexus-repositories.ts";
+import { packagePath } from "./npm-names.ts";
 import { itemsOfNumbered, objectsIn } from "./numbered-pages.ts";
 import { listedOnce, type ProjectSource, type SourceFile } from "./project-source.ts";
+import { once } from "./once.ts";
 import { SourceError } from "./source-error.ts";
+import { artifactsIn, npmReader } from "./stored-files.ts";
 
 const API = "/service/rest/v1";
 const MAX_REPOSITORIES = 10_000;
 const MAX_FILES = 500_000;
 const MAX_FILE_BYTES = 256 << 20;
+const MAX_PACKUMENT_BYTES = 32 << 20;
 const FILE_TIMEOUT_MS = 10 * 60_000;
+
+/** A component of a repository, as the source lists it. */
+interface Component {
+  name: string;
+  version: string;
+  assets: Record<string, unknown>[];
+}
 
 /** A project of a repository, as far as its components say. */
 interface Held {
@@ -25,11 +37,20 @@ interface Held {
 export function nexusSource(origin: string, credentials: Credentials): ProjectSource {
   const client = openSource(origin, credentials);
   // Components of one project cannot be listed, so those of a repository are, once.
-  const repositories = new Map<string, Promise<Map<string, Held>>>();
-  const heldIn = (repository: string): Promise<Map<string, Held>> => {
-    const held = repositories.get(repository) ?? readComponents(client, repository);
-    repositories.set(repository, held);
-    return held;
+  const componentsOf = once((repository) => readComponents(client, repository));
+  const projectsOf = once(async (repository) =>
+    projectsIn(await componentsOf(repository), { repository, origin, nowMs: Date.now() }),
+  );
+  const filesOf = once(async (repository) => {
+    const place = { repository, origin, nowMs: Date.now() };
+    return (await componentsOf(repository)).flatMap(({ name, version, assets }) =>
+      assets.map((asset) => storedAsset(asset, { ...place, name, version })),
+    );
+  });
+  const file = async (path: string): Promise<Uint8Array[]> => {
+    const found = await client.chunks(path, { accept: "*/*", maxBytes: MAX_FILE_BYTES, timeoutMs: FILE_TIMEOUT_MS });
+    if (found === undefined) throw new SourceError("its file is not there");
+    return found;
   };
   return {
     origin,
@@ -43,28 +64,33 @@ export function nexusSource(origin: string, credentials: Credentials): ProjectSo
         throw new SourceError(`the source has more than ${MAX_REPOSITORIES} repositories`);
       return objectsIn(list, answer.url.pathname).map((each) => indexOfRepository(each, origin));
     },
-    projects: async (index) => [...(await heldIn(index)).values()].map(({ name }) => name),
+    projects: async (index) => [...(await projectsOf(index)).values()].map(({ name }) => name),
     async read(index, project) {
-      const held = (await heldIn(index)).get(pypiName(project));
+      const held = (await projectsOf(index)).get(pypiName(project));
       if (held === undefined) throw new SourceError("is not there");
       const left = held.signatures === 0 ? [] : [`${held.signatures} signatures`];
       return { name: held.name, files: listedOnce(held.files), left };
     },
-    async file(path) {
-      const found = await client.chunks(path, {
-        accept: "*/*",
-        maxBytes: MAX_FILE_BYTES,
-        timeoutMs: FILE_TIMEOUT_MS,
-      });
-      if (found === undefined) throw new SourceError("its file is not there");
-      return found;
-    },
+    packages: (index) =>
+      npmReader({
+        origin,
+        files: () => filesOf(index),
+        base: `/repository/${index}/`,
+        async packument(name) {
+          const path = `/repository/${index}/${packagePath(name)}`;
+          const answer = await client.ask(path, { maxBytes: MAX_PACKUMENT_BYTES });
+          return answer.status === 404 ? undefined : jsonOf(answer);
+        },
+        file,
+      }),
+    artifacts: async (index) => artifactsIn(await filesOf(index)),
+    file,
   };
 }
 
-/** The projects of a repository, by their normalized names. */
-async function readComponents(client: SourceClient, repository: string): Promise<Map<string, Held>> {
-  const projects = new Map<string, Held>();
+/** The components of a repository. */
+async function readComponents(client: SourceClient, repository: string): Promise<Component[]> {
+  const components: Component[] = [];
   let token = "";
   let count = 0;
   const pages = itemsOfNumbered(async () => {
@@ -77,15 +103,26 @@ async function readComponents(client: SourceClient, repository: string): Promise
     token = next;
     return { items: objectsIn(page["items"], answer.url.pathname), more: next !== "" };
   }, keyOf);
-  for await (const component of pages) {
-    const { name, version, assets } = component;
+  for await (const { name, version, assets } of pages) {
     if (typeof name !== "string" || typeof version !== "string" || !isList(assets))
       throw new SourceError("the source lists a component without a name, a version or assets");
+    if ((count += assets.length) > MAX_FILES) throw new SourceError(`has more than ${MAX_FILES} files: use --names`);
+    components.push({ name, version, assets: objectsIn(assets, "assets") });
+  }
+  return components;
+}
+
+/** The Python projects that components are of, by their normalized names. */
+function projectsIn(
+  components: readonly Component[],
+  place: { repository: string; origin: string; nowMs: number },
+): Map<string, Held> {
+  const projects = new Map<string, Held>();
+  for (const { name, version, assets } of components) {
     const held = projects.get(pypiName(name)) ?? { name, files: [], signatures: 0 };
     projects.set(pypiName(name), held);
-    for (const asset of objectsIn(assets, "assets")) {
-      if ((count += 1) > MAX_FILES) throw new SourceError(`has more than ${MAX_FILES} files: use --names`);
-      const file = nexusFile(asset, { repository, version, origin: client.origin, nowMs: Date.now() });
+    for (const asset of assets) {
+      const file = nexusFile(asset, { ...place, version });
       if (file.name.endsWith(".asc")) held.signatures += 1;
       else held.files.push(file);
     }

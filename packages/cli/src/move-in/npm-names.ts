@@ -27,8 +27,27 @@ export function packagePath(name: string): string {
   return name.replace("/", "%2f");
 }
 
-/** The name and the version of `name@version`. */
-export function packageOf(text: string): { name: string; version: string } {
+/** Where a package is: the repository, empty where the registry is one, and its name. */
+interface PackagePlace {
+  index: string;
+  name: string;
+}
+
+/** Reads `name`, or `repository/name`. */
+export function packagePlaceOf(text: string): PackagePlace {
+  const parts = text.split("/");
+  const isScoped = parts.at(-2)?.startsWith("@") === true;
+  const name = parts.splice(isScoped ? -2 : -1).join("/");
+  return { index: parts.join("/"), name };
+}
+
+/** Reads `name@version`, or `repository/name@version`. */
+export function packageOf(text: string): PackagePlace & { version: string } {
   const cut = text.lastIndexOf("@");
-  return { name: text.slice(0, cut), version: text.slice(cut + 1) };
+  return { ...packagePlaceOf(text.slice(0, cut)), version: text.slice(cut + 1) };
+}
+
+/** What a package is known by in a plan. */
+export function packageSource({ index, name }: PackagePlace): string {
+  return index === "" ? name : `${index}/${name}`;
 }

@@ -2,16 +2,17 @@
 import type { RestClient } from "../api/rest.ts";
 import type { Plan, PlanItem } from "./plan.ts";
 import type { Results } from "./results.ts";
-import { packageOf } from "./npm-names.ts";
-import type { PackageSource } from "./verdaccio-source.ts";
+import { packageOf, packageSource } from "./npm-names.ts";
+import type { PackageReader } from "./packument.ts";
 
-/** A plan of packages that is being applied. */
+/** Packages of a plan that is being applied, of one group. */
 export interface PackageApplying {
-  plan: Plan;
   rest: RestClient;
-  /** The uid of the group. */
+  /** The path of the group that these packages go into. */
+  into: string;
+  /** Its uid. */
   group: string;
-  source: PackageSource;
+  source: PackageReader;
   results: Results;
 }
 
@@ -28,6 +29,6 @@ export function packagesOf({ items }: Plan): PlannedPackage[] {
     if (item.kind === "package" && item.action !== "cannot") packages.set(item.source, { item, versions: [] });
   for (const item of items)
     if (item.kind === "version" && item.action !== "cannot")
-      packages.get(packageOf(item.source).name)?.versions.push(item);
+      packages.get(packageSource(packageOf(item.source)))?.versions.push(item);
   return [...packages.values()];
 }

@@ -1,19 +1,21 @@
 // What the plans of all registries of packages have in common.
 import { Failure } from "../command/failure.ts";
-import { FORM, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
+import { FORM, MAX_ITEMS, type ItemKind, type Plan, type PlanItem } from "./plan.ts";
 
 /** Throws a Failure when there are more items than a plan may have. */
 export function requireSpace(count: number): void {
   if (count > MAX_ITEMS) throw new Failure(`there is more than one plan holds (${MAX_ITEMS} items): use --names`);
 }
 
-/** The plan with these items; the source does not say how large their files are. `fileKind`: the items with a file. */
+/**
+ * The plan with these items; the source does not say how large their files are. `fileKinds`: of the items with a file.
+ */
 export function packagePlan(
   { kind, into, source }: { kind: string; into: string; source: { origin: string; leavesBehind: string } },
   items: PlanItem[],
-  fileKind: "file" | "version",
+  fileKinds: readonly ItemKind[],
 ): Plan {
-  const count = items.filter((item) => item.kind === fileKind && item.action === "create").length;
+  const count = items.filter((item) => fileKinds.includes(item.kind) && item.action === "create").length;
   return {
     plan: FORM,
     kind,

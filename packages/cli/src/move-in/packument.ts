@@ -29,6 +29,17 @@ export interface SourcePackage {
   readme: string;
 }
 
+/** What reads npm packages where they come from. Everything throws a SourceError. */
+export interface PackageReader {
+  /** The names of the packages that are held there. */
+  names(): Promise<string[]>;
+  /** The uplinks that a package has versions of. */
+  uplinksOf(name: string): Promise<string[]>;
+  read(name: string): Promise<SourcePackage>;
+  /** The bytes of a tarball. */
+  tarball(path: string): Promise<Uint8Array[]>;
+}
+
 const MAX_VERSIONS = 20_000;
 const MAX_TAGS = 200;
 const MAX_TAG_CHARS = 128;

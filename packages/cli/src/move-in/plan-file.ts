@@ -3,12 +3,15 @@
 import { open, rename, rm } from "node:fs/promises";
 import { isList, isObject, parseJson } from "@moorage/kernel/lib/json";
 import { Failure, UsageFailure } from "../command/failure.ts";
-import { FORM, KNOWN_BY_SOURCE, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
-import { packageOf } from "./npm-names.ts";
+import { FORM, type ItemKind, KNOWN_BY_SOURCE, MAX_ITEMS, type Plan, type PlanItem } from "./plan.ts";
+import { mavenItemOf, mavenPlaceOf } from "./maven-names.ts";
+import { packageOf, packageSource } from "./npm-names.ts";
 import { itemOf, MAX_WHY } from "./plan-item.ts";
 
 const MAX_BYTES = 512 << 20;
 const MAX_DEPTH = 8;
+/** Kinds of what holds other items of the plan. */
+const HOLDING: readonly ItemKind[] = ["repo", "package", "project", "maven-artifact"];
 
 /** Writes the plan whole or not at all. Throws a Failure. */
 export async function writePlan(file: string, plan: Plan): Promise<void> {
@@ -87,6 +90,12 @@ async function jsonOfFile(file: string): Promise<unknown> {
   }
 }
 
+/** The source of the artifact that a file of Maven is of. */
+function artifactOf(source: string): string {
+  const { index, rest } = mavenItemOf({ source });
+  return `${index}/${mavenPlaceOf(rest)?.artifact ?? ""}`;
+}
+
 /** What is wrong between items: the repo of a tag that is not there, two of one target. */
 function faultBetween(items: readonly PlanItem[]): string | undefined {
   const repos = new Map<string, string>();
@@ -96,14 +105,16 @@ function faultBetween(items: readonly PlanItem[]): string | undefined {
     // A group and a repo may share a name.
     if (targets.has(`${kind} ${target}`)) return `items[${at}].target: ${target} is there twice`;
     targets.add(`${kind} ${target}`);
-    if (kind === "repo" || kind === "package" || kind === "project") repos.set(source, target);
+    if (HOLDING.includes(kind)) repos.set(source, target);
   }
   for (const [at, { kind, source, target, action }] of items.entries()) {
     if (action === "cannot") continue;
-    if (kind === "version" && !repos.has(packageOf(source).name))
+    if (kind === "version" && !repos.has(packageSource(packageOf(source))))
       return `items[${at}]: is a version of no package of the plan`;
     if (kind === "file" && !repos.has(source.slice(0, source.lastIndexOf("/"))))
       return `items[${at}]: is a file of no project of the plan`;
+    if (kind === "maven-file" && !repos.has(artifactOf(source)))
+      return `items[${at}]: is a file of no Maven artifact of the plan`;
     if (kind !== "tag") continue;
     const cut = source.lastIndexOf(":");
     if (repos.get(source.slice(0, cut)) !== target.slice(0, target.lastIndexOf(":")))

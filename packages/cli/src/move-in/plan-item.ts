@@ -18,7 +18,9 @@ import {
   type PlanItem,
   type PlanMove,
 } from "./plan.ts";
-import { faultOfPackage, isNumber, packageOf } from "./npm-names.ts";
+import { ECOSYSTEMS_HERE } from "./artifacts-here.ts";
+import { faultOfArtifact, faultOfMavenPath, mavenItemOf } from "./maven-names.ts";
+import { faultOfPackage, isNumber, packageOf, packagePlaceOf } from "./npm-names.ts";
 import { faultOfFile, faultOfProject, projectPlaceOf, projectTarget } from "./python-names.ts";
 import { settingsIn } from "./plan-settings.ts";
 import { isSum } from "./sums.ts";
@@ -57,7 +59,9 @@ const FIELDS_OF: Readonly<Record<ItemKind, readonly string[]>> = {
   version: ["sum", "time"],
   project: [],
   file: ["sum", "time", "version", "yanked"],
-  upstream: ["url", "disabled", "reserved"],
+  "maven-artifact": [],
+  "maven-file": ["sum", "time"],
+  upstream: ["ecosystem", "url", "disabled", "reserved"],
 };
 const FIELDS = new Set([...COMMON, ...Object.values(FIELDS_OF).flat()]);
 
@@ -77,6 +81,7 @@ export function itemOf(value: unknown, into: string, fail: Fail): PlanItem {
   if (action === "cannot") return item;
   if (NEVER_COME.includes(known)) fail(".action: must be cannot: it is made by hand");
   if (isOfProjects(item)) requireProject(item, into, fail);
+  else if (isOfMaven(item)) requireMaven(item, into, fail);
   else if (isOfPackages(item)) requirePackage(item, into, fail);
   else requirePlaces(item, into, fail);
   const wrong = Object.keys(value).find((name) => !COMMON.includes(name) && !FIELDS_OF[known].includes(name));
@@ -126,6 +131,7 @@ function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): 
     case "package":
       return { tags: tagsIn(value["tags"], fail) };
     case "version":
+    case "maven-file":
       return versionIn(value, fail);
     case "file":
       return fileIn(value, fail);
@@ -147,10 +153,12 @@ function fileIn(value: Record<string, unknown>, fail: Fail): Partial<PlanItem> {
 /** The server checks what the URL leads to. */
 function upstreamIn(value: Record<string, unknown>, fail: Fail): Partial<PlanItem> {
   const { disabled, reserved } = value;
+  const ecosystem = ECOSYSTEMS_HERE.find((each) => each === (value["ecosystem"] ?? "ECOSYSTEM_PYTHON"));
+  if (ecosystem === undefined) return fail(`.ecosystem: must be one of ${ECOSYSTEMS_HERE.join(", ")}`);
   if (typeof disabled !== "boolean") return fail(".disabled: must be true or false");
   const isNames = isList(reserved) && reserved.every((name) => typeof name === "string" && name.length <= MAX_TAG * 2);
   if (!isNames || reserved.length > MAX_RESERVED) return fail(`.reserved: must be at most ${MAX_RESERVED} names`);
-  return { url: textOf("url", MAX_PATTERN, value, fail), disabled, reserved: reserved as string[] };
+  return { ecosystem, url: textOf("url", MAX_PATTERN, value, fail), disabled, reserved: reserved as string[] };
 }
 
 function bundlesIn(value: unknown, fail: Fail): string[] {
@@ -193,14 +201,31 @@ function requireProject(item: Pick<PlanItem, "kind" | "source" | "target">, into
   if (target !== expected) fail(`.target: must be ${expected}`);
 }
 
-/** Packages keep their names, and nothing goes beside the group. */
+/** Of Maven. */
+function isOfMaven({ kind }: Pick<PlanItem, "kind">): boolean {
+  return kind === "maven-artifact" || kind === "maven-file";
+}
+
+/** Artifacts and files keep their names, and nothing goes beside the group of their repository. */
+function requireMaven(item: Pick<PlanItem, "kind" | "source" | "target">, into: string, fail: Fail): void {
+  const { kind, source, target } = item;
+  const { index, rest } = mavenItemOf(item);
+  const fault =
+    faultOfName(`${index}/artifact`) ?? (kind === "maven-file" ? faultOfMavenPath(rest) : faultOfArtifact(rest));
+  if (fault !== undefined) fail(`.source: ${fault}`);
+  if (target !== `${into}/${source}`) fail(`.target: must be ${into}/${source}`);
+}
+
+/** Packages keep their names, and nothing goes beside the group, or that of their repository. */
 function requirePackage(
   { kind, source, target }: Pick<PlanItem, "kind" | "source" | "target">,
   into: string,
   fail: Fail,
 ): void {
-  const { name, version } = kind === "version" ? packageOf(source) : { name: source, version: "1.0.0" };
-  const fault = faultOfPackage(name);
+  const { index, name, version } =
+    kind === "version" ? packageOf(source) : { ...packagePlaceOf(source), version: "1.0.0" };
+  const isWrongPlace = index !== "" && faultOfName(`${index}/package`) !== undefined;
+  const fault = isWrongPlace ? faultOfPackage(`${index}/${name}`) : faultOfPackage(name);
   if (fault !== undefined) fail(`.source: ${fault}`);
   if (!isNumber(version)) fail(".source: must end in the number of a version");
   if (target !== `${into}/${source}`) fail(`.target: must be ${into}/${source}`);

@@ -1,15 +1,20 @@
 // What an index asks for what it does not hold, as an upstream here.
 import { textIn } from "../api/json-fields.ts";
 import type { JsonObject, RestClient } from "../api/rest.ts";
+import type { EcosystemHere } from "./artifacts-here.ts";
 import type { Here } from "./here.ts";
 import { MAX_RESERVED, type PlanItem } from "./plan.ts";
 import type { SourceIndex } from "./project-source.ts";
 import { faultOfProject, projectPlaceOf } from "./python-names.ts";
 import { withoutTrailingSlashes } from "./trailing-slashes.ts";
 
-/** The upstream of Python that a group has; undefined without one. */
-export async function upstreamHere(rest: RestClient, group: string): Promise<JsonObject | undefined> {
-  const query = { "uidp.children_of": group, ecosystem: "ECOSYSTEM_PYTHON" };
+/** The upstream that a group has for an ecosystem; undefined without one. */
+export async function upstreamHere(
+  rest: RestClient,
+  group: string,
+  ecosystem: EcosystemHere,
+): Promise<JsonObject | undefined> {
+  const query = { "uidp.children_of": group, ecosystem };
   for await (const upstream of rest.list("/libraries/v2/upstreams", "upstreams", { query, pageSize: 1 }))
     return upstream;
   return undefined;
@@ -27,9 +32,9 @@ export async function planUpstream(
   if (upstream === undefined) return [];
   const item = { kind: "upstream" as const, source: name, target: `${into}/${name}` };
   if ("fault" in upstream) return [{ ...item, target: "", action: "cannot", why: upstream.fault }];
-  const { url, isDisabled, note } = upstream;
+  const { url, isDisabled, note, ecosystem = "ECOSYSTEM_PYTHON" } = upstream;
   const group = here.groups.get(item.target);
-  const ours = group === undefined ? undefined : await upstreamHere(rest, group);
+  const ours = group === undefined ? undefined : await upstreamHere(rest, group, ecosystem);
   const known = withoutTrailingSlashes(textIn(ours, "url"));
   if (ours !== undefined && known !== url)
     return [{ ...item, target: "", action: "cannot", why: `the group has the upstream ${known} here` }];
@@ -47,5 +52,5 @@ export async function planUpstream(
     reserved.length > 0 ? "names of projects that do not come are reserved" : "",
   ];
   const action = ours === undefined ? "create" : "same";
-  return [{ ...item, action, why: why.filter((each) => each !== "").join("; "), url, disabled, reserved }];
+  return [{ ...item, action, why: why.filter((each) => each !== "").join("; "), ecosystem, url, disabled, reserved }];
 }

@@ -1,6 +1,7 @@
 // A plan: what would come from a registry, and as what.
 import type { JsonObject } from "../api/rest.ts";
 import { UsageFailure } from "../command/failure.ts";
+import type { EcosystemHere } from "./artifacts-here.ts";
 import { type MemberRole, POLICY_KINDS, type Settings } from "./model.ts";
 import type { RetentionRule } from "./retention.ts";
 
@@ -8,7 +9,7 @@ const RIGHTS_AND_RULES = ["robot", "binding", "invite", "mapping", ...POLICY_KIN
 /** Kinds of which nothing can come: they are in a plan so that somebody knows of them. */
 export const NEVER_COME: readonly ItemKind[] = ["webhook", "setting"];
 /** What plans of packages have, and no others. */
-const PACKAGE_KINDS = ["package", "version", "project", "file", "upstream"] as const;
+const PACKAGE_KINDS = ["package", "version", "project", "file", "maven-artifact", "maven-file", "upstream"] as const;
 /** What an item makes here. */
 export const ITEM_KINDS = ["group", "repo", "tag", ...RIGHTS_AND_RULES, ...PACKAGE_KINDS] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
@@ -64,14 +65,16 @@ export interface PlanItem {
   moves?: PlanMove[];
   /** Of a package: its tags with their versions. */
   tags?: Record<string, string>;
-  /** Of a version and a file: the sum of its bytes, as `sha512-…`. */
+  /** Of a version and a file, also of Maven: the sum of its bytes, as `sha512-…`. */
   sum?: string;
-  /** Of a version and a file: when it was published, in ISO 8601, where the registry says so. */
+  /** Of a version and a file, also of Maven: when it was published, in ISO 8601, where the registry says so. */
   time?: string;
   /** Of a file: its version. */
   version?: string;
   /** Of a file whose version is yanked: why, which may be empty. */
   yanked?: string;
+  /** Of an upstream: of which libraries; of Python when it does not say so. */
+  ecosystem?: EcosystemHere;
   /** Of an upstream: what it asks. */
   url?: string;
   /** Of an upstream: whether it asks nobody until somebody has looked at it. */

@@ -1,8 +1,12 @@
-// What a registry of Python projects that moves in has, whatever its kind.
+// What a registry of Python projects, npm packages or Maven artifacts that moves in has, whatever its kind.
+import type { EcosystemHere } from "./artifacts-here.ts";
+import type { PackageReader } from "./packument.ts";
 
 /** What an index there asks for what it does not hold, as an upstream here; or why there is none. */
 export type SourceUpstream =
   | {
+      /** Defaults to Python. */
+      ecosystem?: EcosystemHere;
       url: string;
       /** Whether it asks nobody until somebody has looked at it. */
       isDisabled: boolean;
@@ -11,12 +15,14 @@ export type SourceUpstream =
     }
   | { fault: string };
 
-/** An index there: it becomes a group. */
+/** What an index holds itself. */
+export type Holding = "projects" | "packages" | "artifacts" | "nothing";
+
+/** An index there, or a repository: it becomes a group. */
 export interface SourceIndex {
   /** Its path there and here, as `user/index`. */
   name: string;
-  /** Whether it holds projects itself. */
-  holdsProjects: boolean;
+  holds: Holding;
   upstream?: SourceUpstream;
   /** What of it does not come. */
   note: string;
@@ -51,7 +57,28 @@ export interface SourceProject {
   left: string[];
 }
 
-/** A registry of Python projects that moves in. Everything throws a SourceError. */
+/** A file of a Maven artifact there. */
+export interface SourceMavenFile {
+  /** Its path in the repository: `org/example/app/1.0/app-1.0.jar`. */
+  path: string;
+  /** The strongest first; none when the source does not say any. */
+  sums: string[];
+  /** When it was uploaded, in ISO 8601; undefined when that is not said, or no time that can be. */
+  time: string | undefined;
+  /** Its path at the source. */
+  url: string;
+  /** Why it cannot come. */
+  fault?: string;
+}
+
+/** A Maven artifact there. */
+export interface SourceArtifact {
+  /** `org.example:app` */
+  name: string;
+  files: SourceMavenFile[];
+}
+
+/** A registry of Python projects that moves in, or of other libraries as well. Everything throws a SourceError. */
 export interface ProjectSource {
   origin: string;
   /** What else the registry has, which is not read. */
@@ -62,6 +89,10 @@ export interface ProjectSource {
   read(index: string, project: string): Promise<SourceProject>;
   /** The bytes of a file. */
   file(path: string): Promise<Uint8Array[]>;
+  /** The npm packages of an index that holds such. */
+  packages?(index: string): PackageReader;
+  /** The Maven artifacts of an index that holds such. */
+  artifacts?(index: string): Promise<SourceArtifact[]>;
 }
 
 /** The files of a project; one that is listed twice comes once. */

@@ -32,6 +32,8 @@ const PLURALS: Readonly<Record<ItemKind, string>> = {
   version: "versions",
   project: "projects",
   file: "files",
+  "maven-artifact": "Maven artifacts",
+  "maven-file": "Maven files",
   upstream: "upstreams",
 };
 

@@ -79,7 +79,7 @@ function packageMover({ task: { kind, origin, into }, rest, group, credentials }
   const source = verdaccioSource(origin, credentials);
   return {
     plan: (names, note) => makePackagePlan({ kind, into, group, source, names, rest, note }),
-    apply: (made, results, note) => applyPackages({ plan: made, rest, group, source, results }, note),
+    apply: (made, results, note) => applyPackages({ rest, into, group, source, results }, made, note),
   };
 }
 

@@ -17,10 +17,13 @@ export function isSum(text: unknown): text is string {
 export function sumsIn({ integrity, shasum }: Record<string, unknown>): string[] {
   const said = typeof integrity === "string" && integrity.length <= MAX_CHARS ? integrity.split(/\s+/) : [];
   const sha1 = sumOfHex("sha1", shasum) ?? [];
+  return inStrength([...said.filter(isSum), ...[sha1].flat()]);
+}
+
+/** Sums without those that are there twice, the strongest first. */
+export function inStrength(sums: readonly string[]): string[] {
   const strength = (sum: string): number => Object.keys(ALGORITHMS).indexOf(sum.slice(0, sum.indexOf("-")));
-  return [...new Set([...said.filter(isSum), ...[sha1].flat()])].toSorted(
-    (one, other) => strength(one) - strength(other),
-  );
+  return [...new Set(sums)].toSorted((one, other) => strength(one) - strength(other));
 }
 
 /** Whether sums say the same as far as they can be compared; undefined when none of one kind are there. */

@@ -6,20 +6,13 @@ import { jsonOf, openSource, type SourceClient } from "./client.ts";
 import { logIn } from "./login.ts";
 import { SourceError } from "./source-error.ts";
 import { packagePath } from "./npm-names.ts";
-import { readPackument, type SourcePackage } from "./packument.ts";
+import { type PackageReader, readPackument } from "./packument.ts";
 
 /** A registry of packages that moves in. Everything throws a SourceError. */
-export interface PackageSource {
+export interface PackageSource extends PackageReader {
   origin: string;
   /** What else the registry has, which is not read. */
   leavesBehind: string;
-  /** The names of the packages that it holds itself. */
-  names(): Promise<string[]>;
-  /** The uplinks that a package has versions of. */
-  uplinksOf(name: string): Promise<string[]>;
-  read(name: string): Promise<SourcePackage>;
-  /** The bytes of a tarball. */
-  tarball(path: string): Promise<Uint8Array[]>;
 }
 
 const LIST = "/-/verdaccio/data/packages";
