@@ -202,9 +202,6 @@ test("flags that do not go together, and kinds that are not read, are refused be
   assert.match(await line("oci", "x.example.com", ...into, "--plan", "p", "--finish"), /--finish: goes with --apply/);
   assert.match(await line("oci", "x.example.com", ...into, "--plan", "p", "--username", "a"), /go together/);
   assert.match(await line("oci", "https://a:b@x.example.com", ...into, "--plan", "p"), /must not hold a password/);
-  assert.match(
-    await line("artifactory", "x.example.com", ...into, "--plan", "p"),
-    /artifactory: is not read by its own API/,
-  );
+  assert.match(await line("gitlab", "x.example.com", ...into, "--plan", "p"), /gitlab: is not read by its own API/);
   assert.match(await line("other", "x.example.com", ...into, "--plan", "p"), /is not a kind of registry/);
 });

@@ -9,11 +9,11 @@ import { applyUpstreams } from "./apply-upstreams.ts";
 import { yankFiles } from "./apply-yanks.ts";
 import { ItemFailure } from "./item-failure.ts";
 import { inParallel } from "./parallel.ts";
-import { type Plan, type PlanItem, requireKinds } from "./plan.ts";
+import { type ItemKind, type Plan, type PlanItem, requireKinds } from "./plan.ts";
 import { packagePlaceOf } from "./npm-names.ts";
 import { packagesOf, type PlannedPackage } from "./package-context.ts";
 import { type PlannedProject, type ProjectApplying, projectsOf } from "./project-context.ts";
-import type { SourceFile, SourceProject } from "./project-source.ts";
+import type { ProjectSource, SourceFile, SourceProject } from "./project-source.ts";
 import { fileHere, projectHere, type ProjectHere, projectsHere, pythonPath } from "./projects-here.ts";
 import { publish } from "./publish.ts";
 import { projectPlaceOf } from "./python-names.ts";
@@ -23,6 +23,8 @@ import { ofItem } from "./source-error.ts";
 import { areSame, haveSums, hexOf } from "./sums.ts";
 
 const PYTHON_KINDS = ["group", "project", "file", "upstream"] as const;
+/** Of what is copied by the server, as images of any registry are. */
+export const IMAGE_KINDS = ["repo", "tag"] as const;
 const KINDS = [...PYTHON_KINDS, "package", "version", "maven-artifact", "maven-file"] as const;
 // Each holds a file in memory.
 const PROJECTS_AT_ONCE = 3;
@@ -33,7 +35,7 @@ export async function applyProjects(
   note: (done: number, total: number) => void,
 ): Promise<void> {
   const { plan, results } = applying;
-  requireKinds(plan, applying.source.packages === undefined ? PYTHON_KINDS : KINDS);
+  requireKinds(plan, kindsOf(applying.source));
   for (const item of plan.items) if (item.action === "cannot") results.add(item, "cannot", item.why);
   await applyGroups(applying);
   const projects = projectsOf(plan);
@@ -49,6 +51,12 @@ export async function applyProjects(
   for (const [index, each] of packages) await movePackagesOf(applying, index, each, ended);
   for (const [index, each] of artifacts) await moveArtifacts(applying, index, each, ended);
   await applyUpstreams(applying, all);
+}
+
+/** What a plan of a source may have. */
+function kindsOf({ packages, images }: ProjectSource): readonly ItemKind[] {
+  if (packages === undefined) return PYTHON_KINDS;
+  return images === undefined ? KINDS : [...KINDS, ...IMAGE_KINDS];
 }
 
 /** What an index holds, each with the path of its group. */

@@ -17,7 +17,10 @@ export interface SourceAnswer {
 
 /** What is asked for besides the path. */
 interface Ask {
-  method?: "GET" | "HEAD";
+  /** POST only of what reads, such as a query. */
+  method?: "GET" | "HEAD" | "POST";
+  /** Of a POST, as plain text. */
+  body?: string;
   accept?: string;
   /** The most bytes of an answer that are read. */
   maxBytes?: number;
@@ -53,18 +56,25 @@ export function openSource(origin: string, credentials: Credentials): SourceClie
   const authorization = openAuthorization(origin, credentials);
 
   const once = async (target: string, ask: Ask): Promise<Pieces> => {
-    const { method = "GET", accept = "application/json", maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS } = ask;
+    const { method = "GET", accept = "application/json", body, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS } = ask;
     let url = new URL(target, origin);
     for (let steps = 0; ; steps += 1) {
       const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), interruption()]);
       const known = authorization.known(url);
-      const headers = { accept, "user-agent": "moorage", ...(known !== undefined && { authorization: known }) };
-      const response = await send(url.href, { method, headers, signal, timeoutMs: TIMEOUT_MS });
+      const headers = {
+        accept,
+        "user-agent": "moorage",
+        ...(known !== undefined && { authorization: known }),
+        ...(body !== undefined && { "content-type": "text/plain" }),
+      };
+      const init = { method, headers, signal, timeoutMs: TIMEOUT_MS };
+      const response = await send(url.href, body === undefined ? init : { ...init, body });
       const location = response.headers.get("location");
       if (response.status < 300 || response.status >= 400 || location === null)
         return { status: response.status, headers: response.headers, url, chunks: await bounded(response, maxBytes) };
       await response.body?.cancel();
       const next = URL.parse(location, url.href);
+      if (method === "POST") throw new SourceError("the source redirects a query: not followed");
       if (next?.origin !== origin)
         throw new SourceError(`the source redirects to ${next?.host ?? "something that is no URL"}: not followed`);
       if (steps === MAX_REDIRECTS) throw new SourceError(`the source redirects more than ${MAX_REDIRECTS} times`);

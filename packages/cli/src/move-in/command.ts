@@ -11,9 +11,9 @@ export function addImportFrom(program: Command): void {
   const command = program
     .command("import-from")
     .description(
-      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked, or its bucket of S3, whose content is copied; verdaccio, the npm packages that it holds itself; devpi, the Python projects of its indexes; nexus, the npm packages, Python projects and Maven artifacts of its hosted repositories. Of Harbor and Quay members, robots, rules of immutable tags and of retention, quotas and caches of other registries come, too; of Harbor also labels, gates and replications. Not read are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr, artifactory",
+      "move a registry in: make a plan, which only reads, then apply it. Kinds: oci, any registry with the protocol of OCI distribution; harbor and quay, by their own APIs, with since when tags point where; distribution, the folder of a docker-registry on the server's machine, whose content is linked, or its bucket of S3, whose content is copied; verdaccio, the npm packages that it holds itself; devpi, the Python projects of its indexes; nexus and artifactory, the npm packages, Python projects and Maven artifacts of their hosted repositories; of artifactory also images. Of Harbor and Quay members, robots, rules of immutable tags and of retention, quotas and caches of other registries come, too; of Harbor also labels, gates and replications. Not read are others by their own APIs: gitlab, ghcr, hub, ecr, gar, acr",
     )
-    .argument("<kind>", "what it is: oci, harbor, quay, distribution, verdaccio, devpi or nexus")
+    .argument("<kind>", "what it is: oci, harbor, quay, distribution, verdaccio, devpi, nexus or artifactory")
     .argument(
       "<address>",
       "where it is, as registry.example.com or http://127.0.0.1:5000; of distribution its folder, or s3://bucket/prefix",

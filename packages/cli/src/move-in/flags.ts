@@ -24,11 +24,11 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
 }
 
 /** The kinds of registries that this command reads. */
-const KINDS = ["oci", "harbor", "quay", "distribution", "verdaccio", "devpi", "nexus"] as const;
+const KINDS = ["oci", "harbor", "quay", "distribution", "verdaccio", "devpi", "nexus", "artifactory"] as const;
 export type SourceKind = (typeof KINDS)[number];
 
 /** Those with packages, which this command copies itself. */
-const PACKAGE_KINDS = ["verdaccio", "devpi", "nexus"] as const;
+const PACKAGE_KINDS = ["verdaccio", "devpi", "nexus", "artifactory"] as const;
 export type PackageKind = (typeof PACKAGE_KINDS)[number];
 
 /** Whether a kind has packages. */
@@ -44,7 +44,6 @@ const NOT_BUILT: Readonly<Record<string, string>> = {
   ecr: "as oci, with --names",
   gar: "as oci, with --names",
   acr: "as oci",
-  artifactory: "images as oci; packages not at all",
 };
 
 const MAX_PASSWORD_BYTES = 16_384;
@@ -67,7 +66,7 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
   if (namespace !== undefined && !hasNamespaces) throw new UsageFailure("--namespace: is for harbor and quay");
   checkIssuer(kind, flags);
   if (kind === "distribution") checkFolderFlags(flags);
-  if (hasPackages(kind)) checkPackageFlags(flags);
+  if (hasPackages(kind)) checkPackageFlags(kind, flags);
   checkBlobsFrom(kind, flags);
   if (namespace !== undefined && plan === undefined) throw new UsageFailure("--namespace: goes with --plan");
   if (namespace === undefined && kind === "quay" && plan !== undefined)
@@ -118,10 +117,12 @@ function checkFolderFlags(flags: MoveInFlags): void {
 }
 
 /** Packages are copied by this command, with their times: nothing follows them. */
-function checkPackageFlags({ finish, history, blobsFrom }: MoveInFlags): void {
-  if (finish === true) throw new UsageFailure("--finish: packages are copied once; nothing follows them");
+function checkPackageFlags(kind: PackageKind, { finish, history, blobsFrom }: MoveInFlags): void {
+  // Images of an Artifactory follow it until then.
+  if (finish === true && kind !== "artifactory")
+    throw new UsageFailure("--finish: packages are copied once; nothing follows them");
   if (history === true) throw new UsageFailure("--history: packages always come with the times of their versions");
-  if (blobsFrom !== undefined) throw new UsageFailure("--blobs-from: is for images");
+  if (blobsFrom !== undefined) throw new UsageFailure(`--blobs-from: is not for ${kind}`);
 }
 
 function checkBlobsFrom(kind: SourceKind, { blobsFrom, apply }: MoveInFlags): void {

@@ -29,6 +29,8 @@ export interface ProjectPlanning {
   names: readonly string[] | undefined;
   rest: RestClient;
   here: Here;
+  /** Plans images by the names of their repositories; for sources that have such. */
+  images?(repos: readonly string[]): Promise<PlanItem[]>;
   /** Is shown how far it is. */
   note(done: number, total: number): void;
 }
@@ -127,6 +129,7 @@ function groupItems({ into, here }: ProjectPlanning, listed: readonly Listed[]):
 /** The names of what an index holds. */
 async function namesIn(source: ProjectSource, { name, holds }: SourceIndex): Promise<string[]> {
   if (holds === "packages") return (await source.packages?.(name).names()) ?? [];
+  if (holds === "images") return (await source.images?.(name)) ?? [];
   if (holds === "artifacts") return ((await source.artifacts?.(name)) ?? []).map((artifact) => artifact.name);
   return source.projects(name);
 }
@@ -136,7 +139,14 @@ async function* itemsIn(planning: ProjectPlanning, listed: Listed): AsyncGenerat
   const { holds } = listed.index;
   if (holds === "packages") yield* packageItems(planning, listed);
   else if (holds === "artifacts") yield* artifactItems(planning, listed);
+  else if (holds === "images") yield* imageItems(planning, listed);
   else yield* projectItems(planning, listed);
+}
+
+/** The items of images; that of the group of their index is there already. */
+async function* imageItems({ images }: ProjectPlanning, { index, projects }: Listed): AsyncGenerator<PlanItem[]> {
+  const items = (await images?.(projects.map((name) => `${index.name}/${name}`))) ?? [];
+  yield items.filter(({ kind, source }) => kind !== "group" || source !== index.name);
 }
 
 async function* packageItems(planning: ProjectPlanning, { index, projects }: Listed): AsyncGenerator<PlanItem[]> {

@@ -47,7 +47,7 @@ function upstreamOf({ proxy }: Record<string, unknown>, ecosystem: EcosystemHere
 }
 
 /** The URL of an upstream of the ecosystem, without what it may say of a password; undefined for none. */
-function upstreamUrlIn(said: unknown, ecosystem: EcosystemHere): string | undefined {
+export function upstreamUrlIn(said: unknown, ecosystem: EcosystemHere): string | undefined {
   const url = typeof said === "string" ? URL.parse(said) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") return undefined;
   [url.username, url.password] = ["", ""];

@@ -16,7 +16,7 @@ export type SourceUpstream =
   | { fault: string };
 
 /** What an index holds itself. */
-export type Holding = "projects" | "packages" | "artifacts" | "nothing";
+export type Holding = "projects" | "packages" | "artifacts" | "images" | "nothing";
 
 /** An index there, or a repository: it becomes a group. */
 export interface SourceIndex {
@@ -93,6 +93,8 @@ export interface ProjectSource {
   packages?(index: string): PackageReader;
   /** The Maven artifacts of an index that holds such. */
   artifacts?(index: string): Promise<SourceArtifact[]>;
+  /** The names of the images of an index that holds such, below that of the index. */
+  images?(index: string): Promise<string[]>;
 }
 
 /** The files of a project; one that is listed twice comes once. */

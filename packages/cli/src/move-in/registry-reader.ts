@@ -55,19 +55,19 @@ export function manifestReader(client: SourceClient): ManifestReader {
   };
 }
 
-/** The names of its repositories. Throws a SourceError, also when the registry does not list them. */
-export async function* catalogOf(client: SourceClient): AsyncGenerator<string> {
+/** The names of its repositories. Throws a SourceError, also when the registry does not list them. `api`: its path. */
+export async function* catalogOf(client: SourceClient, api = "/v2"): AsyncGenerator<string> {
   let any = false;
   for await (const name of itemsOfPages(
     client,
-    `/v2/_catalog?n=${PAGE}`,
+    `${api}/_catalog?n=${PAGE}`,
     (body) => textsOf(body, "repositories"),
     same,
   )) {
     any = true;
     yield name;
   }
-  if (!any && (await client.ask(`/v2/_catalog?n=1`)).status === 404)
+  if (!any && (await client.ask(`${api}/_catalog?n=1`)).status === 404)
     throw new SourceError("the source does not list its repositories: name them in a file with --names");
 }
 

@@ -78,7 +78,10 @@ export async function printPlan(plan: Plan, file: string, flags: OutputFlags): P
 }
 
 function contentText({ items, content: { count, bytes, atLeast } }: Plan): string {
-  if (items.some(isOfPackages)) return `${count} files, whose sizes the source does not say\n`;
+  if (items.some(isOfPackages))
+    return bytes === 0
+      ? `${count} files, whose sizes the source does not say\n`
+      : `${bytesText(bytes)} in images, and files whose sizes the source does not say: ${count} in all\n`;
   return `${atLeast ? "at least " : ""}${bytesText(bytes)} in ${count} blobs and manifests, each counted once\n`;
 }
 
