@@ -81,7 +81,10 @@ export async function startFakeNexus(t: TestContext, repositories: Record<string
         tarball: `${fake.url}/repository/${repository}/${pathOf(repository, each)}`,
         shasum: hash("sha1", each.bytes),
       };
-      return [each.version, { name, version: each.version, dist, ...each.manifest }] as const;
+      return [
+        each.version,
+        { name, version: each.version, ...each.manifest, dist: { ...dist, ...Object(each.manifest?.["dist"]) } },
+      ] as const;
     });
     return {
       name,

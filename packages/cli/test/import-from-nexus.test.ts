@@ -239,7 +239,10 @@ test("hosted packages of npm come with the same bytes, times and reasons, and wi
     npm("hello", "1.0.0", { manifest: { deprecated: "use 1.1.0" } }),
     npm("hello", "1.1.0"),
     npm("hello", "2.0.0-rc.1", { asset: { blobCreated: null, lastModified: null } }),
-    npm("@acme/ui", "0.1.0"),
+    // Behind a proxy a Nexus may write another scheme and port.
+    npm("@acme/ui", "0.1.0", {
+      manifest: { dist: { tarball: "https://127.0.0.1/repository/npm-hosted/@acme/ui/-/ui-0.1.0.tgz" } },
+    }),
   ];
   const fake = await startFakeNexus(t, {
     "npm-hosted": {

@@ -2,6 +2,7 @@
 // Source: npm/registry, package-metadata.md.
 import { isObject } from "@moorage/kernel/lib/json";
 import { parseIso8601 } from "@moorage/kernel/lib/iso8601";
+import { faultOfHost } from "./address.ts";
 import { SourceError } from "./source-error.ts";
 import { isNumber } from "./npm-names.ts";
 import { sumsIn } from "./sums.ts";
@@ -44,8 +45,17 @@ const MAX_VERSIONS = 20_000;
 const MAX_TAGS = 200;
 const MAX_TAG_CHARS = 128;
 
-/** Reads a packument. `origin`: of the registry. Throws a SourceError for what is not one. */
-export function readPackument(value: unknown, name: string, { origin, nowMs }: { origin: string; nowMs: number }) {
+/** How a packument is read. */
+interface Reading {
+  /** Of the registry. */
+  origin: string;
+  nowMs: number;
+  /** Whether its tarballs may have another scheme and port: where they are asked for by what is stored there. */
+  byHost?: boolean;
+}
+
+/** Reads a packument. Throws a SourceError for what is not one. */
+export function readPackument(value: unknown, name: string, { origin, nowMs, byHost = false }: Reading) {
   if (!isObject(value) || value["name"] !== name) throw new SourceError("its packument is that of another package");
   const { versions, time, readme, "dist-tags": tags } = value;
   if (!isObject(versions)) throw new SourceError("its packument has no versions");
@@ -57,7 +67,7 @@ export function readPackument(value: unknown, name: string, { origin, nowMs }: {
     tags: tagsIn(tags),
     readme: typeof readme === "string" ? readme : "",
     versions: entries.map(([version, manifest]) => ({
-      ...versionOf(manifest, { name, version, origin }),
+      ...versionOf(manifest, { name, version, origin, byHost }),
       time: timeIn(times[version], nowMs),
     })),
   };
@@ -66,7 +76,7 @@ export function readPackument(value: unknown, name: string, { origin, nowMs }: {
 
 function versionOf(
   value: unknown,
-  { name, version, origin }: { name: string; version: string; origin: string },
+  { name, version, origin, byHost }: { name: string; version: string; origin: string; byHost: boolean },
 ): Omit<SourceVersion, "time"> {
   const manifest = isObject(value) ? value : {};
   const dist = isObject(manifest["dist"]) ? manifest["dist"] : {};
@@ -78,7 +88,7 @@ function versionOf(
   const { tarball } = dist;
   const url = typeof tarball === "string" ? URL.parse(tarball, origin) : null;
   if (url === null) return { ...found, fault: "the source says no URL of its tarball" };
-  if (url.origin !== origin)
+  if (byHost ? faultOfHost(url, origin) !== undefined : url.origin !== origin)
     return { ...found, fault: `its tarball is at ${url.host}, and not at the source: not asked` };
   return { ...found, tarball: url.pathname + url.search };
 }

@@ -47,7 +47,7 @@ export function npmReader({ origin, files, base, packument, file }: NpmRepositor
     async read(name) {
       const said = await packument(name);
       if (said === undefined) throw new SourceError("the source stores its tarballs, and has no packument of it");
-      const found = readPackument(said, name, { origin, nowMs: Date.now() });
+      const found = readPackument(said, name, { origin, nowMs: Date.now(), byHost: true });
       return withStored(found, (await tarballs()).get(name) ?? [], base);
     },
     tarball: file,
