@@ -139,6 +139,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     { ...UPDATED, color: dimWhenDeprecated },
     { ...yes("DEPRECATED", "deprecated"), color: dimWhenDeprecated },
     text("BUNDLES", "bundles", WIDE),
+    time("ENDS", "expireTime", WIDE),
     UID,
   ],
   moves: [
