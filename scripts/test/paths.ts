@@ -54,6 +54,7 @@ export const TAKES_LONG = [
   "test/observe/traces",
   "test/oci/blob-memory",
   "test/registry/garbage-collection",
+  "test/registry/tag-ends",
   "test/security/advisory-exports",
   "test/security/attached-claims",
   "test/security/attached-sboms",

@@ -129,13 +129,14 @@ export async function startFakeHarbor(
 
 /**
  * A fake Quay in front of the Moorage at `content`. Its API wants a token; a page has two tags. `answers`: whatever
- * else it answers, by the paths below the API; robots only without their passwords.
+ * else it answers, by the paths below the API; robots only without their passwords. `open`: what is public.
  */
 export async function startFakeQuay(
   t: TestContext,
   content: string,
   repositories: Record<string, QuayTag[]>,
   answers: Record<string, unknown> = {},
+  open: readonly string[] = [],
 ): Promise<Front> {
   const front = await startFront(t, content);
   front.intercept = (req: IncomingMessage, res: ServerResponse) => {
@@ -147,7 +148,12 @@ export async function startFakeQuay(
       const names = Object.keys(repositories).filter((each) => each.startsWith(`${namespace}/`));
       const at = Number(url.searchParams.get("next_page") ?? 0);
       const [name = ""] = names.slice(at);
-      const found = { namespace, name: name.slice(namespace.length + 1), kind: "image" };
+      const found = {
+        namespace,
+        name: name.slice(namespace.length + 1),
+        kind: "image",
+        is_public: open.includes(name),
+      };
       return send(res, { repositories: [found], ...(at + 1 < names.length && { next_page: String(at + 1) }) });
     }
     const path = url.pathname.slice("/api/v1/".length);

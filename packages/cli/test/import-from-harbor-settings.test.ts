@@ -180,7 +180,6 @@ test("the prevention of vulnerable images becomes a gate, which enforces where n
     `webhook acme: webhook chat cannot: for PUSH_ARTIFACT, SCANNING_FAILED; ${other}`,
     `webhook acme: webhook 2 cannot: disabled there; for no events; ${other}`,
     "setting acme: times of last pulls cannot: known of 1 of 2 images; here pulls are counted from the first one on",
-    "setting open: public project cannot: here only the public organization is read by anybody: its images take a sign-in",
     "setting open: only signed images cannot: there any signature is enough, here it must be that of a signer: make a signature policy",
   ]);
   assert.doesNotMatch(readFileSync(join(here.folder, "plan.json"), "utf8"), /t0ken|s3cret/);

@@ -4,7 +4,7 @@ import { UsageFailure } from "../command/failure.ts";
 import { below } from "./group-path.ts";
 import { parseImage } from "./image-reference.ts";
 import { findLibrary, findVersion } from "./library-names.ts";
-import { ecosystemWord, type Kind, KINDS } from "./name-kinds.ts";
+import { ecosystemWord, isBuiltIn, type Kind, KINDS } from "./name-kinds.ts";
 import { type Lookup, onlyOne, throwMissing } from "./name-results.ts";
 import type { Json, JsonObject, Query } from "./rest.ts";
 import { objectsIn } from "./json-fields.ts";
@@ -40,6 +40,7 @@ export function findSpecial(lookup: Lookup, kind: Kind, text: string): Promise<s
     case "version":
       return findVersion(lookup, text);
     case "identity":
+      if (isBuiltIn(text)) return Promise.resolve(text);
       return text.includes("@") ? findPerson(lookup, text) : undefined;
     default:
       return undefined;

@@ -114,6 +114,11 @@ function place(path: string, field: string, nameField: string, word: string, for
 
 const UID = /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/;
 
+/** Whether the text is the uid of an identity that no list has: that of every caller, or of all with a token. */
+export function isBuiltIn(text: string): boolean {
+  return text === "everybody" || text === "signed-in";
+}
+
 /** Whether the text is a uid: 40 hexadecimal digits, then 16 more for each level below. */
 export function isUid(text: string): boolean {
   return UID.test(text);

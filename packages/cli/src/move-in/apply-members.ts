@@ -8,10 +8,16 @@ import type { SecretsFile } from "./secrets-file.ts";
 
 // The longest that the server allows.
 const INVITE_TTL_S = 30 * 86_400;
-const KINDS: readonly string[] = ["binding", "invite", "mapping"];
+const KINDS: readonly string[] = ["binding", "invite", "mapping", "public"];
 
-/** Gives the members of a plan what it says. Without a file for their codes invites are left. */
-export async function applyMembers(applying: Applying, secrets: SecretsFile | undefined): Promise<void> {
+/**
+ * Gives the members of a plan what it says. Without a file for their codes invites are left, and what is public there
+ * unless that is wanted here.
+ */
+export async function applyMembers(
+  applying: Applying,
+  { secrets, makesPublic }: { secrets: SecretsFile | undefined; makesPublic: boolean },
+): Promise<void> {
   const { plan, rest, here, results } = applying;
   const rights = openRights(rest);
   const made = new Set<string>();
@@ -19,6 +25,10 @@ export async function applyMembers(applying: Applying, secrets: SecretsFile | un
     if (!KINDS.includes(item.kind) || item.action === "cannot") continue;
     if (item.kind === "invite" && secrets === undefined) {
       results.add(item, "left", "comes with --secrets");
+      continue;
+    }
+    if (item.kind === "public" && !makesPublic) {
+      results.add(item, "left", "comes with --public");
       continue;
     }
     await forItem(results, item, async () => {
@@ -39,7 +49,7 @@ async function isHere(
   { kind, identity = "", email = "", provider = "", externalGroup = "" }: PlanItem,
   right: { group: string; role: string },
 ): Promise<boolean> {
-  if (kind === "binding") return rights.isBound({ ...right, identity });
+  if (kind === "binding" || kind === "public") return rights.isBound({ ...right, identity });
   if (kind === "mapping") return rights.isMapped({ ...right, provider, externalGroup });
   return (await rights.hasAddress({ ...right, email })) || (await rights.isInvited({ ...right, email }));
 }
@@ -51,7 +61,7 @@ async function make(
   secrets: SecretsFile | undefined,
 ): Promise<void> {
   const { group, role: roleUid } = right;
-  if (kind === "binding") {
+  if (kind === "binding" || kind === "public") {
     await rest.call("POST", `/iam/v2/roleBindings/${group}`, { body: { identityUid: identity, roleUid } });
     return;
   }

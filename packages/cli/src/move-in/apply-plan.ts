@@ -20,10 +20,16 @@ interface Wanted {
   policies: boolean;
   /** Where new passwords of robots and codes of invites go; without it both are left. */
   secrets: SecretsFile | undefined;
+  /** Whether what everybody pulls there is public here. */
+  makesPublic: boolean;
 }
 
 /** Applies all that can come. What fails is in the results; throws what concerns everything. */
-export async function applyPlan(applying: Applying, { policies, secrets }: Wanted, note: Note): Promise<void> {
+export async function applyPlan(
+  applying: Applying,
+  { policies, secrets, makesPublic }: Wanted,
+  note: Note,
+): Promise<void> {
   const { plan, results } = applying;
   for (const item of plan.items) if (item.action === "cannot") results.add(item, "cannot", item.why);
   await applyGroups(applying);
@@ -36,7 +42,7 @@ export async function applyPlan(applying: Applying, { policies, secrets }: Wante
   };
   for await (const _ of inParallel(repos, move)) note((done += 1), repos.length);
   await applyRobots(applying, secrets);
-  await applyMembers(applying, secrets);
+  await applyMembers(applying, { secrets, makesPublic });
   await applyPolicies(applying, policies);
 }
 

@@ -44,6 +44,10 @@ export function addImportFrom(program: Command): void {
       "with --apply, for harbor and quay: make tokens for robots and invites for people; passwords and codes go to this new file",
     )
     .option(
+      "--public",
+      "with --apply, for harbor and quay: what everybody pulls there without a log-in is public here, too, where the operator allows that",
+    )
+    .option(
       "--pull-username <name>",
       "with --apply: whom the server pulls the content as, of packages this command; anybody unless given",
     )

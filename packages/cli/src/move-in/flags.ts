@@ -12,6 +12,7 @@ export interface MoveInFlags extends ServerFlags, OutputFlags {
   finish?: boolean;
   policies?: boolean;
   secrets?: string;
+  public?: boolean;
   history?: boolean;
   names?: string;
   namespace?: string[];
@@ -79,6 +80,10 @@ export function checkFlags(kind: SourceKind, flags: MoveInFlags): void {
   if (apply === undefined && flags.policies === true)
     throw new UsageFailure("--policies: goes with --apply; a plan has the rules that are read");
   if (!hasNamespaces && flags.policies === true) throw new UsageFailure(`--policies: rules of ${kind} are not read`);
+  if (apply === undefined && flags.public === true)
+    throw new UsageFailure("--public: goes with --apply; a plan says what is public");
+  if (!hasNamespaces && flags.public === true)
+    throw new UsageFailure(`--public: what is public in ${kind} is not read`);
   if (apply === undefined && flags.secrets !== undefined)
     throw new UsageFailure("--secrets: goes with --apply; a plan has no secrets");
   if (!hasNamespaces && flags.secrets !== undefined)

@@ -22,8 +22,6 @@ export function* projectSettings({ name, metadata }: Project, pulls: PullTimes |
     below: name,
     fault,
   });
-  if (isTrue(metadata["public"]))
-    yield cannot("public project", "here only the public organization is read by anybody: its images take a sign-in");
   if (isTrue(metadata["enable_content_trust_cosign"]) || isTrue(metadata["enable_content_trust"]))
     yield cannot(
       "only signed images",

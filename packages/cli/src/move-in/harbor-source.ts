@@ -4,10 +4,11 @@ import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
 import { API, type Fields, listOf, openProjects, textIn, timeIn } from "./harbor-api.ts";
 import { labelsOf } from "./harbor-labels.ts";
+import { isTrue } from "./harbor-gate.ts";
 import { openMemberReader } from "./harbor-members.ts";
 import { robotOf } from "./harbor-robots.ts";
 import { harborRules, ofEach, openTagNotes } from "./harbor-rules.ts";
-import { isDigest, isTag, type Source, type SourceRepo, type SourceTag } from "./model.ts";
+import { isDigest, isTag, publicMember, type Source, type SourceRepo, type SourceTag } from "./model.ts";
 import { faultOfGroup } from "./plan.ts";
 import { SourceError } from "./source-error.ts";
 
@@ -56,7 +57,9 @@ export function harborSource(client: SourceClient, { projects, issuer, nowMs }: 
       ofEach(
         coming(listed),
         async function* (name) {
-          const path = `${API}/projects/${(await projectOf(name)).id}/members`;
+          const { id, metadata } = await projectOf(name);
+          if (isTrue(metadata["public"])) yield publicMember(`${name}: public project`, name);
+          const path = `${API}/projects/${id}/members`;
           for await (const member of listOf(client, path, "id")) yield await members.memberOf(name, member);
         },
         (name, fault) => ({ kind: "person", source: `${name}: members`, below: name, roles: [], fault }),

@@ -68,6 +68,10 @@ export interface SourcePolicy {
 export const ROBOT_ROLES = ["registry.pull", "registry.push"] as const;
 /** Those that people and their groups may get. */
 export const MEMBER_ROLES = ["owner", "editor", "viewer", "registry.push", "registry.pull"] as const;
+/** What everybody gets of what is public. */
+export const PUBLIC_ROLE = "registry.pull" satisfies (typeof MEMBER_ROLES)[number];
+/** The uid here of whoever comes, also without a log-in. */
+export const EVERYBODY = "everybody";
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
 /** A machine that may do something there. */
@@ -87,7 +91,7 @@ export interface SourceRobot {
 
 /** A person, or a group of people, that may do something there. */
 export interface SourceMember {
-  kind: "person" | "group";
+  kind: "person" | "group" | "everybody";
   source: string;
   /** The group that it is for. */
   below: string;
@@ -101,6 +105,11 @@ export interface SourceMember {
   externalGroup?: string;
   /** Why it cannot come. */
   fault?: string;
+}
+
+/** Everybody, of what is public there. */
+export function publicMember(source: string, below: string): SourceMember {
+  return { kind: "everybody", source, below, roles: [PUBLIC_ROLE] };
 }
 
 /** A registry that moves in, read through its API. Everything throws a SourceError. */

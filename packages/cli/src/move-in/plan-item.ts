@@ -2,7 +2,7 @@
 import { isList, isObject } from "@moorage/kernel/lib/json";
 import { isVersion } from "@moorage/kernel/lib/versions";
 import { isUid } from "../api/name-kinds.ts";
-import { isDigest, isTag, MEMBER_ROLES, ROBOT_ROLES } from "./model.ts";
+import { EVERYBODY, isDigest, isTag, MEMBER_ROLES, PUBLIC_ROLE, ROBOT_ROLES } from "./model.ts";
 import {
   type Action,
   ACTIONS,
@@ -47,6 +47,7 @@ const FIELDS_OF: Readonly<Record<ItemKind, readonly string[]>> = {
   binding: ["role", "identity"],
   invite: ["role", "email"],
   mapping: ["role", "provider", "externalGroup"],
+  public: ["role", "identity"],
   policy: ["immutable"],
   retention: ["rules"],
   gate: ["settings"],
@@ -110,6 +111,9 @@ function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): 
       };
     case "binding":
       return { role: oneOf(MEMBER_ROLES, value, fail), identity: uidIn("identity", value, fail) };
+    case "public":
+      if (value["identity"] !== EVERYBODY) return fail(`.identity: must be ${EVERYBODY}`);
+      return { role: oneOf([PUBLIC_ROLE] as const, value, fail), identity: EVERYBODY };
     case "invite":
       return { role: oneOf(MEMBER_ROLES, value, fail), email: textOf("email", MAX_EMAIL, value, fail) };
     case "mapping": {

@@ -4,7 +4,7 @@ import { ApiFailure } from "../api/failure.ts";
 import type { RestClient } from "../api/rest.ts";
 import { lineOf } from "../command/failure.ts";
 import type { Here } from "./here.ts";
-import type { MemberRole, Source, SourceMember } from "./model.ts";
+import { EVERYBODY, type MemberRole, type Source, type SourceMember } from "./model.ts";
 import type { PlanItem } from "./plan.ts";
 import { openRights, type RightsHere } from "./rights-here.ts";
 
@@ -38,8 +38,10 @@ export async function* memberItems(planning: MemberPlanning, repos: readonly str
 }
 
 function cannot({ kind }: SourceMember, source: string, why: string): PlanItem {
-  return { kind: kind === "group" ? "mapping" : "binding", source, target: "", action: "cannot", why };
+  return { kind: CANNOT_BE[kind], source, target: "", action: "cannot", why };
 }
+
+const CANNOT_BE = { group: "mapping", person: "binding", everybody: "public" } as const;
 
 async function itemOf(
   { kind, into, here, issuer }: MemberPlanning,
@@ -57,6 +59,12 @@ async function itemOf(
     const isSame = group !== undefined && (await isHere(group));
     return { ...item, action: isSame ? "same" : "create", why: isSame ? "" : why };
   };
+  if (member.kind === "everybody")
+    return planned(
+      { ...base, source: member.source, kind: "public", identity: EVERYBODY },
+      "with --public, where the operator here allows public groups: everybody pulls all that is in the group without a log-in",
+      (at) => rights.isBound({ group: at, role: roleUid, identity: EVERYBODY }),
+    );
   if (member.kind === "group") {
     const { externalGroup = "" } = member;
     const found = await rights.providerOf(nearest, issuer);

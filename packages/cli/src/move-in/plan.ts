@@ -5,7 +5,7 @@ import type { EcosystemHere } from "./artifacts-here.ts";
 import { type MemberRole, POLICY_KINDS, type Settings } from "./model.ts";
 import type { RetentionRule } from "./retention.ts";
 
-const RIGHTS_AND_RULES = ["robot", "binding", "invite", "mapping", ...POLICY_KINDS] as const;
+const RIGHTS_AND_RULES = ["robot", "binding", "invite", "mapping", "public", ...POLICY_KINDS] as const;
 /** Kinds of which nothing can come: they are in a plan so that somebody knows of them. */
 export const NEVER_COME: readonly ItemKind[] = ["webhook", "setting"];
 /** What plans of packages have, and no others. */
@@ -43,7 +43,7 @@ export interface PlanItem {
   isImage?: boolean;
   /** Of a robot: when it ends there, in ISO 8601. */
   endTime?: string;
-  /** Of a binding: the uid of who is here already. */
+  /** Of a binding: the uid of who is here already; of what becomes public that of everybody. */
   identity?: string;
   /** Of an invite: the only address that may accept it. */
   email?: string;

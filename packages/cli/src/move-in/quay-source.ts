@@ -2,7 +2,16 @@
 // Source: Quay's API, endpoints/api/repository.py and endpoints/api/tag.py.
 import { isList, isObject } from "@moorage/kernel/lib/json";
 import type { SourceClient } from "./client.ts";
-import { isDigest, isTag, type Source, type SourceMove, type SourceRepo, type SourceTag } from "./model.ts";
+import {
+  isDigest,
+  isTag,
+  publicMember,
+  type Source,
+  type SourceMember,
+  type SourceMove,
+  type SourceRepo,
+  type SourceTag,
+} from "./model.ts";
 import { itemsOfNumbered, objectsIn } from "./numbered-pages.ts";
 import { quayMembers } from "./quay-members.ts";
 import { quayPolicies } from "./quay-policies.ts";
@@ -27,17 +36,24 @@ const CACHED = "is of an organization that caches another registry: it comes fro
 
 /** `namespaces`: the organizations and users whose repositories are to come. `nowMs`: what ends later is alive. */
 export function quaySource(client: SourceClient, namespaces: readonly string[], nowMs: number): Source {
+  const visibility = new Map<string, boolean>();
   return {
     hasHistory: true,
     leavesBehind: "permissions of people and teams on repositories, federations of robots, notifications",
     async *repos() {
       for (const namespace of namespaces) {
         const isCache = await cachesRegistry(client, namespace);
-        for await (const repo of reposOf(client, namespace)) yield isCache ? { ...repo, fault: CACHED } : repo;
+        for await (const { isPublic, ...repo } of reposOf(client, namespace)) {
+          visibility.set(repo.name, isPublic);
+          yield isCache ? { ...repo, fault: CACHED } : repo;
+        }
       }
     },
     robots: (repos) => quayRobots(client, repos),
-    members: (repos) => quayMembers(client, repos),
+    async *members(repos) {
+      yield* publicMembers(repos, visibility);
+      yield* quayMembers(client, repos);
+    },
     groups: () => namespaces,
     async *policies(repos) {
       yield* quayPolicies(client, repos);
@@ -56,7 +72,26 @@ export function quaySource(client: SourceClient, namespaces: readonly string[], 
   };
 }
 
-async function* reposOf(client: SourceClient, namespace: string): AsyncGenerator<SourceRepo> {
+/**
+ * Quay makes single repositories public, Moorage groups with all that is in them: an organization becomes public where
+ * all of it is that comes.
+ */
+function* publicMembers(repos: readonly string[], visibility: ReadonlyMap<string, boolean>): Generator<SourceMember> {
+  const byNamespace = Map.groupBy(repos, (repo) => repo.slice(0, repo.indexOf("/")));
+  for (const [namespace, names] of byNamespace) {
+    const open = names.filter((name) => visibility.get(name) === true);
+    if (open.length === 0) continue;
+    if (open.length === names.length) yield publicMember(`${namespace}: public repositories`, namespace);
+    else
+      for (const name of open)
+        yield {
+          ...publicMember(`${name}: public repository`, namespace),
+          fault: `${names.length - open.length} of the ${names.length} repositories of ${namespace} are private, and here a group is public with all that is in it: move what is public to a group of its own`,
+        };
+  }
+}
+
+async function* reposOf(client: SourceClient, namespace: string): AsyncGenerator<SourceRepo & { isPublic: boolean }> {
   let token = "";
   const read = async (): Promise<{ items: Fields[]; more: boolean }> => {
     const next = token === "" ? "" : `&next_page=${encodeURIComponent(token)}`;
@@ -68,10 +103,11 @@ async function* reposOf(client: SourceClient, namespace: string): AsyncGenerator
   };
   for await (const repo of itemsOfNumbered(read, (each) => textIn(each, "name"))) {
     const name = `${textIn(repo, "namespace")}/${textIn(repo, "name")}`;
+    const base = { name, isPublic: repo["is_public"] === true };
     if (!name.startsWith(`${namespace}/`))
-      yield { name, fault: `is listed in ${namespace}, and is of another namespace` };
-    else if (repo["kind"] === "application") yield { name, fault: "is an application, and no image" };
-    else yield { name };
+      yield { ...base, fault: `is listed in ${namespace}, and is of another namespace` };
+    else if (repo["kind"] === "application") yield { ...base, fault: "is an application, and no image" };
+    else yield base;
   }
 }
 

@@ -20,6 +20,7 @@ const PLURALS: Readonly<Record<ItemKind, string>> = {
   binding: "bindings",
   invite: "invites",
   mapping: "mappings",
+  public: "public groups",
   policy: "policies",
   retention: "retention",
   gate: "gates",

@@ -132,8 +132,10 @@ async function apply(
       brought = contents?.brought;
       const applying: Applying = { ...base, contents, results: applied };
       await withProgress(INTERRUPTED, async (report) => {
-        await applyPlan(applying, { policies: flags.policies === true, secrets }, (done, total) =>
-          report.progress({ step: "copy", done, total, unit: "repos" }),
+        await applyPlan(
+          applying,
+          { policies: flags.policies === true, secrets, makesPublic: flags.public === true },
+          (done, total) => report.progress({ step: "copy", done, total, unit: "repos" }),
         );
         if (flags.finish !== true) return;
         const note = (done: number, total: number): void =>

@@ -139,6 +139,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     { ...UPDATED, color: dimWhenDeprecated },
     { ...yes("DEPRECATED", "deprecated"), color: dimWhenDeprecated },
     text("BUNDLES", "bundles", WIDE),
+    time("ENDS", "expireTime", WIDE),
     UID,
   ],
   moves: [
@@ -327,10 +328,17 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     UID,
   ],
   roleBindings: [
-    { header: "IDENTITY", value: (item) => textAt(item, "identity.name") || textAt(item, "identity.email") },
+    {
+      header: "IDENTITY",
+      value: (item) => {
+        const name = textAt(item, "identity.name") || textAt(item, "identity.email");
+        return textAt(item, "inactiveReason") === "" ? name : `${name} (inactive)`;
+      },
+    },
     text("ROLE", "role.name"),
     named("GROUP", "group.uid", "group"),
     CREATED,
+    text("INACTIVE", "inactiveReason", WIDE),
     text("E-MAIL", "identity.email", WIDE),
     UID,
   ],

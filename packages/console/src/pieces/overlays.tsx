@@ -24,6 +24,7 @@ export function OverlayPieces() {
         <Note>A remark.</Note>
         <Note look="warning">Something to know.</Note>
         <Note look="success">It is done.</Note>
+        <Note look="danger">Everybody can see it.</Note>
         <ErrorNote error={FAILED} />
       </Piece>
       <Piece name="Dialogs">

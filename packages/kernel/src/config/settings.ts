@@ -101,6 +101,12 @@ export const TABLE = {
     "latest,latest-dev",
     "Tags of the public organization that anybody may pull, comma-separated.",
   ),
+  publicGroups: setting(
+    flag,
+    "MOORAGE_PUBLIC_GROUPS",
+    "0",
+    "1 lets owners of groups make them public, by binding a role that only reads to the built-in identity everybody, or to signed-in for whoever has a token of this installation. 0 has such bindings count for nothing: then only the public organization is read without a log-in.",
+  ),
   historySegments: setting(
     listOf(/^_[a-z0-9_-]+$/, "a path segment that starts with an underscore"),
     "MOORAGE_HISTORY_SEGMENTS",

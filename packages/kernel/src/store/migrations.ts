@@ -982,6 +982,14 @@ export const MIGRATIONS: Migration[] = [
       `create index upstream_follows_due on upstream_follows (next_time)`,
     ],
   },
+  {
+    version: 87,
+    name: "tags that end",
+    statements: [
+      `alter table tags add column expire_time INT8`,
+      `create index tags_expire on tags (expire_time, uid) where expire_time is not null`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -57,7 +57,7 @@ export function libraryHandler({ ecosystems, ...deps }: LibraryHandlerDeps): Lib
         exchange.segments = texts.map(decoded);
         const protocol = await protocolOf(ecosystem);
         const asked = protocol.paths(exchange);
-        await authenticate(exchange, asked.group[0] ?? "");
+        await authenticate(exchange, asked.group);
         const { verb, answer } = await protocol.answerTo(exchange, asked);
         begin(verb);
         await answer();

@@ -4,6 +4,7 @@ import { timestamp } from "@moorage/kernel/lib/timestamps";
 import { parentOf } from "@moorage/kernel/lib/uid";
 import type { Actor, Call } from "@moorage/kernel/core/call";
 import type { Row } from "@moorage/kernel/store";
+import { arePublicGroupsOn, builtInIdentity, isBuiltInIdentity, PUBLIC_GROUPS_OFF } from "./built-in-identities.ts";
 
 type Hydrated = MessageInitShape<typeof RoleBindingSchema>;
 
@@ -38,10 +39,13 @@ export async function hydratedBindings(call: Call, rows: Row<"role_bindings">[])
   const identityOf = new Map(identityRows.map((row) => [row.uid, row]));
   const groupOf = new Map(groupRows.map((row) => [row.uid, row]));
   const roleOf = new Map(roleRows.map((row) => [row.uid, row]));
+  const hasOpen = rows.some((row) => isBuiltInIdentity(row.identity_uid));
+  const inactiveReason = hasOpen && !(await arePublicGroupsOn(call.tx)) ? PUBLIC_GROUPS_OFF : "";
   return rows.map((row) => ({
     uid: row.uid,
     createTime: timestamp(row.create_time),
-    identity: { ...identityOf.get(row.identity_uid) },
+    ...(isBuiltInIdentity(row.identity_uid) && { inactiveReason }),
+    identity: { ...(builtInIdentity(row.identity_uid) ?? identityOf.get(row.identity_uid)) },
     group: { ...groupOf.get(row.parent) },
     role: { ...roleOf.get(row.role_uid) },
   }));

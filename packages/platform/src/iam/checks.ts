@@ -1,11 +1,12 @@
 import { removeFaulty, repairBy, type RowCheck, withoutParent } from "@moorage/kernel/core/row-check";
+import { EVERYBODY, SIGNED_IN } from "./built-in-identities.ts";
 
 /** The checks of identities, roles and what gives roles. */
 export const IAM_CHECKS: readonly RowCheck[] = [
   {
     kind: "role-binding-dangling",
     meaning: "a role binding names an identity, a role or a group that is gone",
-    find: `select b.uid, b.identity_uid, b.role_uid from role_bindings as b where not exists (select 1 from identities as i where i.uid = b.identity_uid)
+    find: `select b.uid, b.identity_uid, b.role_uid from role_bindings as b where (b.identity_uid not in ('${EVERYBODY}', '${SIGNED_IN}') and not exists (select 1 from identities as i where i.uid = b.identity_uid))
       or not exists (select 1 from roles as r where r.uid = b.role_uid) or not exists (select 1 from groups as g where g.uid = b.parent)`,
     show: ["uid", "identity_uid", "role_uid"],
     repair: removeFaulty("role_bindings", ["uid"]),

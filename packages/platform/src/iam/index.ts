@@ -1,6 +1,16 @@
 // The services and functions of iam that other features use.
 export { iamArea } from "./area.ts";
 export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
+export {
+  arePublicGroupsOn,
+  EVERYBODY,
+  isBuiltInIdentity,
+  OPEN_CAPABILITIES,
+  PUBLIC_GROUPS_KEY,
+  PUBLIC_GROUPS_OFF,
+  setPublicGroups,
+  SIGNED_IN,
+} from "./built-in-identities.ts";
 export { acceptInviteAs, requireWholeToken } from "./accept-invite.ts";
 export { ACCOUNTS_ISSUER, ASSUMABLE } from "./assumable.ts";
 export {

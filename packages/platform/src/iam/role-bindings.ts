@@ -18,6 +18,7 @@ import { type FieldViolation, invalidArgument, notFound, permissionDenied } from
 import { requireHolds, type Service, type ServiceContext } from "@moorage/kernel/core/service";
 import type { Row } from "@moorage/kernel/store";
 import { hydratedBinding, hydratedBindings, emitBinding } from "./binding-answers.ts";
+import { isBuiltInIdentity, openRoleViolations, requireOpenBinding } from "./built-in-identities.ts";
 import { groups } from "./groups.ts";
 import { identities } from "./identities.ts";
 import { keepingOwners } from "./owners.ts";
@@ -150,19 +151,25 @@ async function checkBinding(
   path: string,
 ): Promise<void> {
   const violations: FieldViolation[] = [];
-  const identity = await identities.find(call.tx, identityUid);
-  if (identity === undefined || (identity.parent !== "" && !isWithin(group, identity.parent))) {
+  const isOpen = isBuiltInIdentity(identityUid);
+  if (!isOpen && !(await mayReach(call, identityUid, group)))
     violations.push({
       field: `${path}identityUid`,
       description: "there is no such identity whose rights reach this group",
     });
-  }
+  if (isOpen) await requireOpenBinding(call.tx, identityUid);
   const role = await roles.find(call.tx, roleUid);
   const home = parentOf(roleUid);
   if (role === undefined || (home !== "" && !isWithin(group, home)))
     violations.push({ field: `${path}roleUid`, description: "there is no such role for this group" });
+  else if (isOpen) violations.push(...openRoleViolations(`${path}roleUid`, identityUid, capabilitiesOf(role)));
   if (violations.length > 0 || role === undefined) throw invalidArgument(...violations);
   await requireHolds(call, capabilitiesOf(role), group, capabilityName);
+}
+
+async function mayReach(call: Call, identityUid: string, group: string): Promise<boolean> {
+  const identity = await identities.find(call.tx, identityUid);
+  return identity !== undefined && (identity.parent === "" || isWithin(group, identity.parent));
 }
 
 /**

@@ -2,6 +2,8 @@ import { audit } from "@moorage/kernel/audit";
 import type { Call } from "@moorage/kernel/core/call";
 import { command, whileFull } from "@moorage/kernel/core/command";
 import type { ExpireInput } from "./retention.ts";
+import type { EndedTags } from "./tag-ends.ts";
+import { policyOf } from "./policies.ts";
 import { noteGatedPull } from "./gate-events.ts";
 import { quotaCommands } from "./quotas/commands.ts";
 import { pullCommands } from "./pulls/commands.ts";
@@ -36,9 +38,34 @@ export const expireTags = command(
   },
 );
 
+/**
+ * Deletes the tags of a repo that were to end by this time, unless they were given another end, or the repo's policy
+ * protects them. Checks no rights: it is for jobs of the server.
+ */
+export const endTags = command(
+  "registry.endTags",
+  async (call: Call, { repo, uids, endMs }: EndedTags): Promise<{ ended: number }> => {
+    const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
+    if (row === undefined || uids.length === 0) return { ended: 0 };
+    const { isProtected } = policyOf(row.tag_policy);
+    const found = await call.tx
+      .selectFrom("tags")
+      .select("name")
+      .where("parent", "=", repo)
+      .where("uid", "in", [...uids])
+      .where("expire_time", "<=", endMs)
+      .execute();
+    const names = found.map(({ name }) => name).filter((name) => !isProtected(name));
+    const ended = await deleteTags(call, { repo, names, reason: "expire" });
+    const details = { count: String(ended), tags: names.join(" ") };
+    if (ended > 0) await audit(call, { method: "registry.tags.expire", resource: repo, isSystem: true, details });
+    return { ended };
+  },
+);
+
 /** The commands of registry beside the methods of the API. */
 export const registryCommands = [
-  ...whileFull([expireTags]),
+  ...whileFull([expireTags, endTags]),
   noteGatedPull,
   ...quotaCommands,
   ...pullCommands,

@@ -34,6 +34,8 @@ declare module "@moorage/kernel/store/tables" {
       update_time: number;
       /** Exact to a minute; null when no pull is known. */
       last_pull_time: Generated<number | null>;
+      /** When it is deleted; null for a tag that has no end. */
+      expire_time: Generated<number | null>;
       /** Of tags by which cosign attaches: who made it point to its digest. See manifests.pushed_by. */
       moved_by: Generated<string>;
       may_advise: Generated<number>;

@@ -5,7 +5,7 @@ import { parentOf } from "@moorage/kernel/lib/uid";
 /** Why a tag moved; stored in its history. Source: docs/contract.md, "Tag history". */
 export type MoveReason = "push" | "api" | "promote" | "rollback" | "import" | "replicate" | DeleteReason;
 /** `mirror`: it moved or was deleted at the registry that is copied. */
-export type DeleteReason = "delete" | "retention" | "mirror";
+export type DeleteReason = "delete" | "retention" | "expire" | "mirror";
 
 /** The body of a tag's event. `bundles` is JSON text. */
 export interface TagChange {
@@ -19,7 +19,7 @@ export interface TagChange {
 }
 
 /** Moves that the server makes by itself; for the others events and the list of moves name the caller. */
-export const BY_SYSTEM: ReadonlySet<string> = new Set<MoveReason>(["mirror", "retention"]);
+export const BY_SYSTEM: ReadonlySet<string> = new Set<MoveReason>(["mirror", "retention", "expire"]);
 
 /** Emits what happened to a tag of the repo. */
 export function emitTag(

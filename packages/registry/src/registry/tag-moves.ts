@@ -17,18 +17,28 @@ export interface TagMove {
   /** The tag's name. */
   name: string;
   digest: string;
-  reason: Exclude<MoveReason, "delete" | "retention">;
+  reason: Exclude<MoveReason, "delete" | "retention" | "expire">;
   /** Defaults to the tag's value; false for a new tag. */
   deprecated?: boolean;
   /** Defaults to the tag's value; empty for a new tag. */
   bundles?: string[];
+  /** When it ends, in milliseconds since 1970; null for never. Defaults to the tag's value; null for what moves. */
+  expireMs?: number | null;
   /** When it moved, in milliseconds since 1970, if that was at another installation. Defaults to now. */
   timeMs?: number;
 }
 
 /** A tag as it is before a move. Undefined when the repo has no tag of that name. */
 export type TagBefore =
-  { uid: string; digest: string; update_time: number; deprecated: number; bundles: string } | undefined;
+  | {
+      uid: string;
+      digest: string;
+      update_time: number;
+      deprecated: number;
+      bundles: string;
+      expire_time: number | null;
+    }
+  | undefined;
 /** A tag of a repo, if it exists, and the text of the repo's policy. */
 export interface TagPlace {
   policy: string | null;
@@ -55,10 +65,12 @@ export interface MovedTag {
   deprecated: boolean;
   /** JSON text. */
   bundles: string;
+  /** When it ends, in milliseconds since 1970; null for never. */
+  expireMs: number | null;
 }
 
 type PlaceRow = { policy: string | null; last_time: number | null } & (NonNullable<TagBefore> | { uid: null });
-const COLUMNS = `r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles,
+const COLUMNS = `r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles, t.expire_time,
   (select time from tag_history where repo = ? and tag = ? order by time desc limit 1) as last_time`;
 const OF_TAG = "from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?";
 const selectPlace = statement<PlaceRow & { origin: 1 | null; signing: 1 | null }>(
@@ -74,13 +86,10 @@ const MAX_NAMED = 10;
 const selectNames = statement<{ name: string }>(
   `select name from tags where parent = ? and name > ? order by name limit ${SLICE}`,
 );
-const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = ?, bundles = ? where uid = ?", [
-  "text",
-  "bigint",
-  "bigint",
-  "text",
-  "text",
-]);
+const updateTag = statement(
+  "update tags set digest = ?, update_time = ?, deprecated = ?, bundles = ?, expire_time = ? where uid = ?",
+  ["text", "bigint", "bigint", "text", "bigint", "text"],
+);
 const removeTag = statement("delete from tags where uid = ?");
 const selectLastDigest = statement<{ digest: string }>(
   "select digest from tag_history where repo = ? and tag = ? and digest <> '' order by time desc limit 1",
@@ -92,11 +101,12 @@ const insertRecord = statement(
 
 /**
  * Makes the tag point to the digest and writes its history, in the call's transaction. A move to the same digest
- * changes only `deprecated` and `bundles`. A tag that looks like a version and came to point elsewhere emits an event
- * of its own, also when it was deleted in between. `found`: the result of findTag in the same transaction, if it was
- * called before. The times of a tag's records strictly increase, also after deletions. Checks no rights: the caller of
- * this function does. Throws NOT_FOUND if the repo does not exist, INVALID_ARGUMENT on `name` for a reserved name, and
- * FAILED_PRECONDITION (TAG_IMMUTABLE) if the repo's policy fixes the tag to another digest, or where its tags are those
+ * changes only `deprecated`, `bundles` and when the tag ends; one to another digest takes that end away. A tag that
+ * looks like a version and came to point elsewhere emits an event of its own, also when it was deleted in between.
+ * `found`: the result of findTag in the same transaction, if it was called before. The times of a tag's
+ * records strictly increase, also after deletions. Checks no rights: the caller of this function does. Throws
+ * NOT_FOUND if the repo does not exist, INVALID_ARGUMENT on `name` for a reserved name, and FAILED_PRECONDITION
+ * (TAG_IMMUTABLE) if the repo's policy fixes the tag to another digest, or where its tags are those
  * of another registry. Source: docs/contract.md, "Tag history".
  */
 export async function moveTag(call: Call, move: TagMove, found?: TagPlace): Promise<MovedTag> {
@@ -115,8 +125,13 @@ export async function moveTag(call: Call, move: TagMove, found?: TagPlace): Prom
   if (moved) await checkAttachmentsOfTag(call, repo, name);
   if (moved) call.wake("replications");
   const uid = before?.uid ?? newUid(repo);
+  const expireMs = move.expireMs === undefined ? (moved ? null : before.expire_time) : move.expireMs;
   const changed =
-    before === undefined || moved || deprecated !== (before.deprecated === 1) || bundles !== before.bundles;
+    before === undefined ||
+    moved ||
+    deprecated !== (before.deprecated === 1) ||
+    bundles !== before.bundles ||
+    expireMs !== before.expire_time;
   if (before === undefined) {
     await call.tx
       .insertInto("tags")
@@ -127,13 +142,14 @@ export async function moveTag(call: Call, move: TagMove, found?: TagPlace): Prom
         digest,
         deprecated: deprecated ? 1 : 0,
         bundles,
+        expire_time: expireMs,
         create_time: updateTimeMs,
         update_time: updateTimeMs,
       })
       .execute();
     if (await changeCount(call.tx, "tags", uid, 1)) await requireCount(call, "tags", uid);
   } else if (changed) {
-    await updateTag(call.tx, digest, updateTimeMs, deprecated ? 1 : 0, bundles, uid);
+    await updateTag(call.tx, digest, updateTimeMs, deprecated ? 1 : 0, bundles, expireMs, uid);
   }
   await noteTagAttacher(call, { repo, name, uid, moved, isSystem: BY_SYSTEM.has(move.reason) });
   if (changed) {
@@ -153,7 +169,7 @@ export async function moveTag(call: Call, move: TagMove, found?: TagPlace): Prom
     const isSystem = BY_SYSTEM.has(reason);
     await emitVersionMoved(call, { repo, tag: name, digest, previousDigest: versionDigest, reason, isSystem });
   }
-  return { uid, created: before === undefined, moved, updateTimeMs, deprecated, bundles };
+  return { uid, created: before === undefined, moved, updateTimeMs, deprecated, bundles, expireMs };
 }
 
 /** The tag of that name as it is now, and the repo's policy. Throws NOT_FOUND when the repo does not exist. */

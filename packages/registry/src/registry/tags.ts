@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, type CreateTagRequest, TagSchema, TagsService } from "@moorage/api/messages";
+import { Capability, type CreateTagRequest, type Tag, TagSchema, TagsService } from "@moorage/api/messages";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { columnIsIfSet, listStored, storedListOf } from "@moorage/kernel/aip/list";
 import { sortable } from "@moorage/kernel/aip/order";
@@ -8,7 +8,7 @@ import { layoutOf } from "@moorage/kernel/core/stored-answer";
 import { validate } from "@moorage/kernel/aip/validate";
 import { milliseconds, timestamp } from "@moorage/kernel/lib/timestamps";
 import type { Call } from "@moorage/kernel/core/call";
-import { notFound, permissionDenied } from "@moorage/kernel/errors";
+import { invalidArgument, notFound, permissionDenied } from "@moorage/kernel/errors";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { type MoveJudges, requirePromotable } from "./gated-moves.ts";
 import { importMoves } from "./import-moves.ts";
@@ -17,7 +17,7 @@ import { listTagMoves } from "./tag-move-list.ts";
 import { type FactsOfTags, judgeOfTags } from "./tag-filters.ts";
 import { requireNotPulled } from "./pulls/delete-guard.ts";
 import { tagKey } from "./tag-key.ts";
-import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
+import { deleteTag, findTag, moveTag, requireUnprotected, type TagBefore, type TagPlace } from "./tag-moves.ts";
 
 const LAYOUT = layoutOf(TagSchema);
 
@@ -89,13 +89,23 @@ export function tagsService(
       validate(TagSchema, given);
       const { name, digest } = given;
       await requireMove(call, parent, digest, place.tag);
+      const expires = await requireEnd(call, parent, given, place);
       await requirePromotable(call, parent, [{ name, digest, place }], judges);
-      const { uid, updateTimeMs, deprecated } = await moveTag(
+      const { uid, updateTimeMs, deprecated, expireMs } = await moveTag(
         call,
-        { repo: parent, name, digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles },
+        { repo: parent, name, digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles, ...expires },
         place,
       );
-      return { uid, name, digest, updateTime: timestamp(updateTimeMs), deprecated, bundles: tag.bundles };
+      const expireTime = expireMs === null ? {} : { expireTime: timestamp(expireMs) };
+      return {
+        uid,
+        name,
+        digest,
+        updateTime: timestamp(updateTimeMs),
+        deprecated,
+        bundles: tag.bundles,
+        ...expireTime,
+      };
     },
     async deleteTag(call, { uid, unlessPulledWithin }) {
       const { parent, name, digest } = await tags.get(call.tx, uid);
@@ -116,6 +126,28 @@ export function tagsService(
  */
 export function keyOfCreateTag({ parent, tag }: CreateTagRequest): string | undefined {
   return tag === undefined ? undefined : tagKey(parent, tag.name);
+}
+
+/**
+ * When the tag is to end, for its move. Throws PERMISSION_DENIED for a caller who may not delete tags, INVALID_ARGUMENT
+ * for a time that is past, and FAILED_PRECONDITION where the repo's policy protects the tag.
+ */
+async function requireEnd(
+  call: Call,
+  repo: string,
+  { name, digest, expireTime }: Tag,
+  { tag: before, policy }: TagPlace,
+): Promise<{ expireMs?: number | null }> {
+  const had = before?.digest === digest ? before.expire_time : null;
+  // What replaces a tag in v1 knows no ends.
+  const expireMs = expireTime === undefined ? (call.replaces === undefined ? null : had) : milliseconds(expireTime);
+  if (expireMs === had) return { expireMs };
+  if (!(await call.may(Capability.CAP_TAG_DELETE, repo)))
+    throw permissionDenied("the caller may not delete tags here, nor say when they end", { missing: "CAP_TAG_DELETE" });
+  if (expireMs === null) return { expireMs };
+  if (expireMs <= call.nowMs) throw invalidArgument({ field: "tag.expire_time", description: "must be in the future" });
+  requireUnprotected(policy, name);
+  return { expireMs };
 }
 
 // The method's rule requires the right to create tags; to change an existing tag takes the right to move tags as well.

@@ -3,7 +3,7 @@ import type { Config } from "@moorage/kernel/config";
 import { isSealed, type Secrets } from "@moorage/kernel/lib/secrets";
 import { addValues, type Database, putValue, type Store } from "@moorage/kernel/store";
 import { createSigningKey } from "@moorage/platform/auth";
-import { ensureBuiltInRoles, insertFirstIdentity, insertOrganization } from "@moorage/platform/iam";
+import { ensureBuiltInRoles, insertFirstIdentity, insertOrganization, setPublicGroups } from "@moorage/platform/iam";
 import type { Bootstrap } from "./bootstrap-file.ts";
 import { AREAS } from "../areas.ts";
 import { requireFinished } from "./marker.ts";
@@ -33,6 +33,7 @@ export function ensureInstallation(
 async function install(tx: Database, secrets: Secrets, config: Config, nowMs: number): Promise<Installation> {
   await requireFinished(tx);
   const roles = await ensureBuiltInRoles(tx, nowMs);
+  await setPublicGroups(tx, config.publicGroups);
   const ownerRole = roles.get("owner") ?? "";
   const rows = await tx.selectFrom("installation").selectAll().execute();
   const stored = new Map(rows.map(({ key, value }) => [key, value]));

@@ -1,7 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { call } from "../../api/call.ts";
 import { createRoleBinding, deleteRoleBinding, type RoleBinding, updateRoleBinding } from "../../api/gen/iam.ts";
+import { openTo } from "./parts/public-access.tsx";
 import { Avatar } from "../../ui/avatar.tsx";
+import { Badge } from "../../ui/badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Place } from "./parts/place.tsx";
 import type { FormSpec, ResourceSpec } from "./parts/resource.ts";
@@ -18,8 +20,19 @@ export const BINDINGS: ResourceSpec<RoleBinding> = {
     {
       id: "identity",
       header: "Person or machine",
-      cell: ({ identity }) => {
+      cell: ({ identity, inactiveReason }) => {
         const name = identity?.name || identity?.email || identity?.uid || "";
+        const open = openTo(identity?.uid ?? "");
+        if (open !== undefined)
+          return (
+            <span className={styles.member}>
+              <Badge look={inactiveReason === "" ? "danger" : "plain"}>{open}</Badge>
+              <span>
+                {name}
+                <small>{inactiveReason === "" ? identity?.description : `No effect: ${inactiveReason}`}</small>
+              </span>
+            </span>
+          );
         return (
           <span className={styles.member}>
             <Avatar

@@ -2,6 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { getGroup, type Group } from "../../api/gen/iam.ts";
 import { query } from "../../api/queries.ts";
+import { PublicAccess } from "./parts/public-access.tsx";
 import type { Column } from "../../ui/column.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Card, Facts, Page, Section } from "../../ui/page.tsx";
@@ -57,6 +58,7 @@ export function GroupPage() {
       lede={group.description || undefined}
       actions={<GroupActions group={group} path={path} onDeleted={() => void navigate({ to: "/access/groups" })} />}
     >
+      <PublicAccess uid={uid} />
       <nav aria-label="In this group and below">
         <ul className={styles.tiles}>
           {HERE.map(([to, label, about]) => (

@@ -5,7 +5,7 @@ import { IdentityName, isMachine } from "../../lib/identity-name.tsx";
 import { Avatar } from "../../ui/avatar.tsx";
 import styles from "./tag-cells.module.css";
 
-const BY_SERVER = ["mirror", "retention"];
+const BY_SERVER = ["mirror", "retention", "expire"];
 const FRESH_MS = 300_000;
 
 /** Who moved a tag. Only who may list the events of a repo sees that. */

@@ -4,6 +4,7 @@ import { ArchiveX, CircleSlash, RefreshCw, Shield, SlidersHorizontal, Tag, Trash
 import { getRepo } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
 import { imageTagOf } from "../../lib/attached-tag.ts";
+import { PublicAccess } from "../access/parts/public-access.tsx";
 import { useRights } from "../../lib/rights.ts";
 import { Page } from "../../ui/page.tsx";
 import { SideList } from "../../ui/side-list.tsx";
@@ -74,6 +75,7 @@ export function SettingsPage() {
           ))}
         </SideList>
         <div className={styles.forms}>
+          {part === "general" && <PublicAccess uid={uid} />}
           {part === "general" && <AboutForm key={uid} repo={repo} disabledReason={mayNot} />}
           {part === "tags" && <PolicyForm key={uid} repo={repo} disabledReason={mayNotGovern} />}
           {part === "retention" && <RetentionForm key={uid} repo={repo} disabledReason={mayNotGovern} />}

@@ -1,22 +1,29 @@
 import { hash } from "node:crypto";
 import { withRejectedCaller } from "@moorage/platform/auth";
-import type { Caller } from "@moorage/kernel/core/call";
+import { ANONYMOUS, type Caller } from "@moorage/kernel/core/call";
 import { Code, MoorageError } from "@moorage/kernel/errors";
 import { createLru } from "@moorage/kernel/lib/lru";
 import { callerOf, headerCredential } from "@moorage/registry/oci";
-import type { LibraryDeps, LibraryExchange } from "./exchange.ts";
+import { type LibraryDeps, type LibraryExchange, read } from "./exchange.ts";
 import { libraryError } from "../http/errors.ts";
+import { findGroup } from "../http/groups.ts";
 
 /**
  * Authenticates the caller and sets it in the exchange. Clients send the password in Basic, with any user name, or as
  * Bearer: a personal token, a pull or push token, a token of the registry or of the platform, a refresh token, or the
- * token of an external issuer, with the identity to assume as the user name. `organization`: the one whose libraries
- * are wanted. Throws 401 with a Basic challenge, and 403 for a token that is good for some images alone.
+ * token of an external issuer, with the identity to assume as the user name. Without any, the caller is anonymous,
+ * which is enough to read in a public group. `group`: the path of the group whose libraries are wanted. Throws 401 with
+ * a Basic challenge, and 403 for a token that is good for some images alone.
  */
-export async function authenticate(exchange: LibraryExchange, organization: string): Promise<Caller> {
+export async function authenticate(exchange: LibraryExchange, group: readonly string[]): Promise<Caller> {
   const { req, callData, steps } = exchange;
+  const [organization = ""] = group;
   const credential = headerCredential(req.headers.authorization);
-  if (credential === undefined) throw unauthorized(exchange, "a token is required");
+  if (credential === undefined) {
+    const caller = await steps.identify(() => ANONYMOUS);
+    if (await isPublic(exchange, group)) return caller;
+    throw unauthorized(exchange, "a token is required");
+  }
   if (credential === "malformed") throw unauthorized(exchange, "the credentials are malformed");
   const caller = await steps.identify(async () => {
     const found = await callerWith(exchange, credential, organization);
@@ -27,6 +34,19 @@ export async function authenticate(exchange: LibraryExchange, organization: stri
   if (caller.repositories !== undefined)
     throw libraryError(403, "Permission denied: the token is for images of the registry alone");
   return caller;
+}
+
+/**
+ * Whether everybody may read the group's libraries. Of a path that is not there the innermost group that is counts, so
+ * that the answer does not say which private groups there are.
+ */
+async function isPublic(exchange: LibraryExchange, group: readonly string[]): Promise<boolean> {
+  const { req, ecosystem } = exchange;
+  if (req.method !== "GET" && req.method !== "HEAD") return false;
+  return await read(exchange, async (call) => {
+    const { innermost } = await findGroup(call, group);
+    return innermost !== undefined && (await call.may(ecosystem.read, innermost));
+  });
 }
 
 /** The error that has a client send credentials. */

@@ -1,9 +1,9 @@
 import type { Capability } from "@moorage/api/messages";
 import type { Caller } from "@moorage/kernel/core/call";
 import { after, type Awaitable } from "@moorage/kernel/lib/awaitable";
-import { isWithin, parentOf } from "@moorage/kernel/lib/uid";
+import { ancestorsOf, isWithin, parentOf } from "@moorage/kernel/lib/uid";
 import { type Database, snapshotCaches, statement } from "@moorage/kernel/store";
-import { statedGroups } from "../../iam/index.ts";
+import { EVERYBODY, OPEN_CAPABILITIES, PUBLIC_GROUPS_KEY, SIGNED_IN, statedGroups } from "../../iam/index.ts";
 
 /** What one role binding grants: capabilities on a group and everything below it. */
 export interface Grant {
@@ -24,30 +24,63 @@ function parseCapabilities(text: string): ReadonlySet<number> {
   return fresh;
 }
 
-const selectGrants = statement<{ group_uid: string; capabilities: string }>(
-  "select b.parent as group_uid, r.capabilities from role_bindings as b join roles as r on r.uid = b.role_uid where b.identity_uid = ?",
-  ["text"],
-);
+interface Bound {
+  identity_uid: string;
+  group_uid: string;
+  capabilities: string;
+}
+
+// Those of built-in identities count while the operator allows public groups, whoever asks.
+const selectBound = (identity: string, builtIn: string) =>
+  `select b.identity_uid, b.parent as group_uid, r.capabilities from role_bindings as b join roles as r on r.uid = b.role_uid where ${identity}(b.identity_uid in (${builtIn}) and exists (select 1 from installation as i where i.key = '${PUBLIC_GROUPS_KEY}'))`;
+const selectGrants = statement<Bound>(selectBound("b.identity_uid = ? or ", `'${EVERYBODY}', '${SIGNED_IN}'`), [
+  "text",
+]);
+const selectOpen = statement<Bound>(selectBound("", `'${EVERYBODY}'`));
 
 const MAX_KNOWN = 10_000;
-const knownGrants = snapshotCaches<Grant[]>(MAX_KNOWN, ["role_bindings", "roles"]);
+const knownGrants = snapshotCaches<Grant[]>(MAX_KNOWN, ["role_bindings", "roles", "installation"]);
 
 /**
- * What the identity's role bindings grant it, never above its own parent group. The only binding that it may have
- * elsewhere is on an organization that it created as an administrator. Source: docs/contract.md, "Capabilities and
- * roles".
+ * What role bindings grant the identity: its own, never above its own parent group, and those of the built-in
+ * identities that it has as well. The only binding that it may have elsewhere is on an organization that it created as
+ * an administrator. `identity`: empty for an anonymous caller. Source: docs/contract.md, "Capabilities and roles";
+ * docs/adr/0037-public-groups.md.
  */
 export function grantsOf(db: Database, identity: string): Awaitable<Grant[]> {
-  return identity === "" ? [] : knownGrants(db).remember(identity, () => readGrants(db, identity));
+  return knownGrants(db).remember(identity, () => readGrants(db, identity));
+}
+
+/** The same without those of built-in identities. */
+export async function ownGrantsOf(db: Database, identity: string): Promise<Grant[]> {
+  if (identity === "") return [];
+  return (await selectGrants(db, identity)).filter(isOwn).flatMap((row) => grantOf(parentOf(identity), row));
 }
 
 function readGrants(db: Database, identity: string): Awaitable<Grant[]> {
   const home = parentOf(identity);
-  return after(selectGrants(db, identity), (rows) =>
-    rows
-      .filter(({ group_uid: group }) => reaches(home, group))
-      .map(({ group_uid: group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) })),
+  return after(identity === "" ? selectOpen(db) : selectGrants(db, identity), (rows) =>
+    rows.flatMap((row) => grantOf(home, row)),
   );
+}
+
+function isOwn({ identity_uid: identity }: Bound): boolean {
+  return identity !== EVERYBODY && identity !== SIGNED_IN;
+}
+
+function grantOf(home: string, row: Bound): Grant[] {
+  const capabilities = parseCapabilities(row.capabilities);
+  if (isOwn(row)) return reaches(home, row.group_uid) ? [{ group: row.group_uid, capabilities }] : [];
+  // A role may have been given more since it was bound.
+  return [{ group: row.group_uid, capabilities: onlyOpen(capabilities) }];
+}
+
+const openOf = new WeakMap<ReadonlySet<number>, ReadonlySet<number>>();
+
+function onlyOpen(capabilities: ReadonlySet<number>): ReadonlySet<number> {
+  const found = openOf.get(capabilities) ?? new Set([...capabilities].filter((each) => OPEN_CAPABILITIES.has(each)));
+  openOf.set(capabilities, found);
+  return found;
 }
 
 /**
@@ -110,8 +143,7 @@ export function rightsOf(caller: Caller, grants: Grant[]): Rights {
     caller.capabilities === undefined || caller.capabilities.includes(capability);
   const inScope = (uid: string): boolean =>
     caller.scopes === undefined || caller.scopes.some((scope) => isWithin(uid, scope));
-  const held = (capability: Capability, uid: string): boolean =>
-    grants.some((grant) => grant.capabilities.has(capability) && isWithin(uid, grant.group));
+  const held = heldBy(grants);
   return {
     may: (capability, uid) => inToken(capability) && inScope(uid) && held(capability, uid),
     visible(capabilities) {
@@ -128,6 +160,20 @@ export function rightsOf(caller: Caller, grants: Grant[]): Rights {
   };
 }
 
+/** Whether a capability is held on a uid: by the groups above it where there are many grants. */
+function heldBy(grants: Grant[]): Rights["may"] {
+  if (grants.length <= FEW)
+    return (capability, uid) =>
+      grants.some((grant) => grant.capabilities.has(capability) && isWithin(uid, grant.group));
+  const byGroup = Map.groupBy(grants, ({ group }) => group);
+  return (capability, uid) =>
+    [uid, ...ancestorsOf(uid)].some((each) =>
+      byGroup.get(each)?.some(({ capabilities }) => capabilities.has(capability)),
+    );
+}
+
+const FEW = 16;
+
 function narrower(group: string, scope: string): string[] {
   if (isWithin(scope, group)) return [scope];
   return isWithin(group, scope) ? [group] : [];
@@ -135,6 +181,6 @@ function narrower(group: string, scope: string): string[] {
 
 /** The given uids without those below another one of them. */
 function outermost(uids: string[]): string[] {
-  const unique = [...new Set(uids)];
-  return unique.filter((uid) => !unique.some((other) => other !== uid && isWithin(uid, other)));
+  const unique = new Set(uids);
+  return [...unique].filter((uid) => !ancestorsOf(uid).some((above) => unique.has(above)));
 }

@@ -1,7 +1,7 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { Code, failedPrecondition, MoorageError, permissionDenied } from "@moorage/kernel/errors";
 import { parentOf } from "@moorage/kernel/lib/uid";
-import { grantsOf } from "../permissions/rights.ts";
+import { ownGrantsOf } from "../permissions/rights.ts";
 
 const MAX_PER_PERSON = 100;
 
@@ -19,7 +19,7 @@ export async function requireMaker({ caller, tx }: Call): Promise<void> {
     throw denied("a token that is narrowed makes no personal token: sign in as yourself", "NARROWED");
   if (client?.startsWith("https://") === true)
     throw denied("an application that you let in makes no personal token: sign in as yourself", "APPLICATION");
-  if (external === undefined || external.groups.length === 0 || (await grantsOf(tx, identity)).length > 0) return;
+  if (external === undefined || external.groups.length === 0 || (await ownGrantsOf(tx, identity)).length > 0) return;
   throw failedPrecondition({
     type: "RIGHTS_OF_GROUPS",
     subject: identity,

@@ -1,13 +1,24 @@
 import { AccessStep_Kind as Kind, AccessStep_Outcome as Outcome, Capability, RoleSchema } from "@moorage/api/messages";
 import { reaches } from "@moorage/platform/auth";
 import type { Call } from "@moorage/kernel/core/call";
-import { capabilitiesOf, statedGroups } from "@moorage/platform/iam";
+import {
+  arePublicGroupsOn,
+  capabilitiesOf,
+  EVERYBODY,
+  isBuiltInIdentity,
+  OPEN_CAPABILITIES,
+  PUBLIC_GROUPS_OFF,
+  SIGNED_IN,
+  statedGroups,
+} from "@moorage/platform/iam";
 import { isWithin, parentOf } from "@moorage/kernel/lib/uid";
 import { named, type Step } from "./answer.ts";
 
 /** A role that is given on a group, by a binding or by a mapping. */
 interface Given {
   uid: string;
+  /** To whom, of a binding. */
+  identity?: string;
   group: string;
   groupName: string;
   role: string;
@@ -31,34 +42,53 @@ const MAX_STEPS = 100;
  */
 export async function givenSteps(asking: Call, subject: Call, wanted: Wanted): Promise<Step[]> {
   const { identity } = subject.caller;
-  if (identity === "") return [];
   const steps: Step[] = [];
-  for (const given of await boundTo(asking, identity)) {
+  for (const given of identity === "" ? [] : await boundTo(asking, [identity])) {
     if (steps.length === MAX_STEPS) break;
     const isShown = await asking.may(Capability.CAP_IAM_ROLE_BINDINGS_LIST, given.group);
-    const step = stepOf(Kind.BINDING, given, wanted, isShown, reaches(parentOf(identity), given.group));
+    const unless = reaches(parentOf(identity), given.group) ? "" : "its group is not in the identity's own";
+    const step = stepOf(Kind.BINDING, given, wanted, isShown, unless);
+    if (step !== undefined) steps.push(step);
+  }
+  const unlessOn = (await arePublicGroupsOn(asking.tx)) ? "" : PUBLIC_GROUPS_OFF;
+  for (const given of await boundTo(asking, identity === "" ? [EVERYBODY] : [EVERYBODY, SIGNED_IN])) {
+    if (steps.length === MAX_STEPS) break;
+    // Of others nothing is said: each organization has its own.
+    if (!coversPlace(given.group, wanted)) continue;
+    const isShown = await asking.may(Capability.CAP_IAM_ROLE_BINDINGS_LIST, given.group);
+    const step = stepOf(Kind.BINDING, { ...given, capabilities: openOf(given) }, wanted, isShown, unlessOn);
     if (step !== undefined) steps.push(step);
   }
   for (const given of await mappedTo(subject)) {
     if (steps.length === MAX_STEPS) break;
     const isShown = await asking.may(Capability.CAP_IAM_IDENTITY_PROVIDERS_LIST, parentOf(given.uid));
-    const step = stepOf(Kind.MAPPING, given, wanted, isShown, true);
+    const step = stepOf(Kind.MAPPING, given, wanted, isShown, "");
     if (step !== undefined) steps.push(step);
   }
   return steps;
 }
 
-function stepOf(kind: Kind, given: Given, wanted: Wanted, isShown: boolean, counts: boolean): Step | undefined {
+/** What a built-in identity holds by the role: it never holds more than reading takes. */
+function openOf(given: Given): string {
+  return JSON.stringify(capabilitiesOf(given).filter((capability) => OPEN_CAPABILITIES.has(capability)));
+}
+
+/** `unless`: why what is given does not count; empty when it does. */
+function stepOf(kind: Kind, given: Given, wanted: Wanted, isShown: boolean, unless: string): Step | undefined {
   const covers = coversPlace(given.group, wanted);
   if (!covers && !isShown) return undefined;
   const held = new Set(capabilitiesOf(given));
   const gives = wanted.needed.filter((capability) => held.has(capability));
   const what = kind === Kind.BINDING ? "binding" : "mapping";
-  const which = isShown ? `the ${what} of role ${given.role} on group ${given.groupName}` : `a ${what} above`;
+  // Whom it is given to is said where that is not the subject itself: the image is public then.
+  const whose = isBuiltInIdentity(given.identity ?? "") ? ` of ${given.identity}` : "";
+  const which = isShown
+    ? `the ${what}${whose} ${whose === "" ? "of" : "to"} role ${given.role} on group ${given.groupName}`
+    : `a ${what}${whose} above`;
   const [outcome, message] = !covers
     ? [Outcome.NOT_APPLICABLE, `${which} does not reach the resource`]
-    : !counts
-      ? [Outcome.FAILED, `${which} does not count: its group is not in the identity's own`]
+    : unless !== ""
+      ? [Outcome.FAILED, `${which} does not count: ${unless}`]
       : gives.length === 0
         ? [Outcome.NOT_APPLICABLE, `${which} does not grant it`]
         : [Outcome.PASSED, `${which} gives ${named(gives)}`];
@@ -71,13 +101,20 @@ function coversPlace(group: string, { place, resource }: Wanted): boolean {
   return (resource === RoleSchema.typeName && parentOf(place) === "") || (place !== "" && isWithin(place, group));
 }
 
-async function boundTo({ tx }: Call, identity: string): Promise<Given[]> {
+async function boundTo({ tx }: Call, identities: readonly string[]): Promise<Given[]> {
   return await tx
     .selectFrom("role_bindings as b")
     .innerJoin("roles as r", "r.uid", "b.role_uid")
     .innerJoin("groups as g", "g.uid", "b.parent")
-    .select(["b.uid", "b.parent as group", "g.name as groupName", "r.name as role", "r.capabilities"])
-    .where("b.identity_uid", "=", identity)
+    .select([
+      "b.uid",
+      "b.identity_uid as identity",
+      "b.parent as group",
+      "g.name as groupName",
+      "r.name as role",
+      "r.capabilities",
+    ])
+    .where("b.identity_uid", "in", identities)
     .orderBy("b.parent")
     .orderBy("b.uid")
     .limit(10 * MAX_STEPS)

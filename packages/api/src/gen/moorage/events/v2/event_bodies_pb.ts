@@ -340,7 +340,7 @@ export type TagChange = Message<"moorage.events.v2.TagChange"> & {
   previousDigest: string;
 
   /**
-   * Why: push, api, mirror, promote, rollback, delete or retention.
+   * Why: push, api, mirror, promote, rollback, delete, retention or expire.
    *
    * @generated from field: string reason = 5;
    */
