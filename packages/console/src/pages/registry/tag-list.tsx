@@ -10,6 +10,7 @@ import { SeverityHead } from "../../ui/severity-strip.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MIN_LETTERS, type TagRow } from "./queries.ts";
 import { LeftOut, leftOutOf, unknownOf } from "./left-out.tsx";
+import { PullCount, type PullsOf, usePullsOfTags } from "./pulls/pull-cells.tsx";
 import styles from "./tag-cells.module.css";
 import { Findings, LastMove, Life, Platforms, AttachedSignature, Size } from "./tag-cells.tsx";
 import { isFiltered, isOfImages, ofUnknown, type TagFilters } from "./tag-filters.ts";
@@ -34,7 +35,8 @@ export function TagList({ repo, repoUid, q = "", order = NEWEST, filters, all, s
   const navigate = useNavigate({ from: "/repo" });
   const list = useSuspenseInfiniteQuery(tagsQuery(repoUid, { q, order, ...filters }));
   const tags = useMemo(() => list.data.pages.flatMap((page) => page.tags), [list.data]);
-  const columns = useMemo(() => columnsOf(repo, repoUid), [repo, repoUid]);
+  const pulls = usePullsOfTags(repoUid);
+  const columns = useMemo(() => columnsOf(repo, repoUid, pulls), [repo, repoUid, pulls]);
   const isSearch = q.length >= MIN_LETTERS;
   const total = totalOf(list.data.pages, { isSearch, isEnd: !list.hasNextPage });
   const isWhole = !list.hasNextPage || (!isSearch && !isOfImages(filters));
@@ -98,7 +100,7 @@ function totalOf(
   return isSearch || !isEnd ? undefined : pages.reduce((sum, { tags }) => sum + tags.length, 0);
 }
 
-function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
+function columnsOf(repo: string, repoUid: string, pulls: PullsOf | undefined): readonly Column<TagRow>[] {
   const linkTo = (page: string, name: string): string => `/${page}?name=${encodeURIComponent(name)}`;
   return [
     {
@@ -160,6 +162,17 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       isWide: true,
       cell: (tag) => <LastMove repoUid={repoUid} tag={tag} />,
     },
+    ...(pulls === undefined
+      ? []
+      : [
+          {
+            id: "pulls",
+            header: "Pulls, 30 d",
+            isWide: true,
+            align: "end" as const,
+            cell: ({ name }: TagRow) => <PullCount seen={pulls(name)} />,
+          },
+        ]),
     {
       id: "pulled",
       header: "Last pull",
