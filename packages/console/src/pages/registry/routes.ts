@@ -13,7 +13,19 @@ import { tagsQuery } from "./tags-query.ts";
 // Beside loaderDeps the compiler infers their types only when they stand here.
 const imagesSearch = pick("q", "group", "order", "view");
 const tagSearch = pick("name", "at");
-const repoSearch = pick("name", "q", "order", "part", "updated", "status", "hide", "platform", "signature", "findings");
+const repoSearch = pick(
+  "name",
+  "q",
+  "order",
+  "part",
+  "rows",
+  "updated",
+  "status",
+  "hide",
+  "platform",
+  "signature",
+  "findings",
+);
 
 /** `/images`: finds images by a few letters (`q`), or lists those of a group. */
 const imagesRoute = createRoute({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ListPullsResponse } from "../../../api/gen/registry.ts";
-import { isDaysWhole, pullWords, seenPulls } from "./pull-words.ts";
+import { isDaysWhole, pullWords, seenPulls, sumOfPulls } from "./pull-words.ts";
 
 const DAYS = ["2026-11-26", "2026-11-27"];
 const answer = (fields: Partial<ListPullsResponse>): ListPullsResponse =>
@@ -36,4 +36,14 @@ test("what is not counted or may not be seen is no 0, and says why", () => {
   const hidden = answer({ leftOutRepoUids: ["b"] });
   assert.equal(pullWords(seenPulls(hidden, "repoUid", "b", true)).text, "–");
   assert.equal(pullWords(undefined).text, "…");
+});
+
+test("names of one digest are pulled as often as all of them; what is not known of one makes it the least", () => {
+  const word = (...all: Parameters<typeof sumOfPulls>[0]): string => pullWords(sumOfPulls(all)).text;
+  assert.equal(word({ count: 2 }, { count: 3 }), "5");
+  assert.equal(word({ count: 2 }, { count: 3, isAtLeast: true }), "5+");
+  assert.equal(word({ why: "lost" }, { count: 3 }), "3+");
+  assert.equal(word({ count: 0 }, { why: "lost" }), "–", "a 0 and what is not known are no 0");
+  assert.equal(word({ count: 0 }, { count: 0 }), "0");
+  assert.equal(word({ count: 2 }, undefined), "…");
 });

@@ -54,3 +54,21 @@ export function pullWords(seen: PullsSeen | undefined): { text: string; title: s
   if (seen.count === undefined) return { text: "–", title: seen.why };
   return { text: `${count(seen.count)}${seen.isAtLeast === true ? "+" : ""}`, title: seen.why };
 }
+
+/** What is known of the pulls by several names together: not known where it is not of one of them. */
+export function sumOfPulls(all: readonly (PullsSeen | undefined)[]): PullsSeen | undefined {
+  let sum: PullsSeen = { count: 0 };
+  for (const each of all) {
+    if (each === undefined) return undefined;
+    const isKnown = sum.count !== undefined && each.count !== undefined;
+    // What some names were pulled is the least that all were.
+    const count = (sum.count ?? 0) + (each.count ?? 0);
+    const why = each.why ?? sum.why;
+    sum = {
+      ...((isKnown || count > 0) && { count }),
+      ...((sum.isAtLeast || each.isAtLeast || !isKnown) && { isAtLeast: true }),
+      ...(why !== undefined && { why }),
+    };
+  }
+  return sum;
+}
