@@ -45,10 +45,11 @@ export function RepoPage() {
   };
   const shown = part === "readme" || part === "pulls" ? part : "tags";
   const total = tags?.totalCount === undefined ? undefined : Number(tags.totalCount);
+  const newest = imageTagOf(tags?.tags ?? []);
   return (
     <Page
       title={name}
-      head={<RepoHead name={name} uid={uid} part={shown} tags={total} newest={imageTagOf(tags?.tags ?? [])?.name} />}
+      head={<RepoHead name={name} uid={uid} part={shown} tags={total} newest={newest?.name} digest={newest?.digest} />}
     >
       {shown === "readme" && <Readme text={repo.readme} />}
       {shown === "pulls" && <Pulls repoUid={uid} />}
