@@ -12,7 +12,7 @@ import { tagsQuery } from "./tags-query.ts";
 
 // Beside loaderDeps the compiler infers their types only when they stand here.
 const imagesSearch = pick("q", "group", "order", "view");
-const tagSearch = pick("name", "at");
+const tagSearch = pick("name", "at", "by");
 const repoSearch = pick(
   "name",
   "q",
@@ -64,7 +64,10 @@ const repoRoute = createRoute({
   component: lazyRouteComponent(() => import("./repo-page.tsx"), "RepoPage"),
 });
 
-/** `/tag?name=acme/app:1.2`: what a tag has pointed to. `at`: the moment that is looked at. */
+/**
+ * `/tag?name=acme/app:1.2`: what a tag has pointed to. `at`: the moment that is looked at; `by`: what columns are as
+ * high as.
+ */
 const tagRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/tag",
