@@ -191,6 +191,13 @@ export const NOUN_TABLE: readonly Noun[] = [
     ["delivery"],
   ),
   noun("operations", "Operations of an installation", "jobs, feeds and state of a server", "OperationsService", []),
+  noun(
+    "attention",
+    "Operations of an installation",
+    "what somebody should look at first, and what could not be looked at",
+    "AttentionService",
+    ["Attention"],
+  ),
   noun("ping", "Operations of an installation", "ask whether the server answers", "PingService", []),
 ];
 

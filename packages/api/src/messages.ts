@@ -56,6 +56,7 @@ export * from "./gen/moorage/libraries/v2/artifact_policies_pb.ts";
 export * from "./gen/moorage/libraries/v2/blocks_pb.ts";
 export * from "./gen/moorage/libraries/v2/upstreams_pb.ts";
 export * from "./gen/moorage/libraries/v2/library_findings_pb.ts";
+export * from "./gen/moorage/operations/v2/attention_pb.ts";
 export * from "./gen/moorage/operations/v2/operations_pb.ts";
 export * from "./gen/moorage/ping/v2/ping_pb.ts";
 export * from "./gen/moorage/oidc/sts_pb.ts";

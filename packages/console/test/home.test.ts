@@ -50,3 +50,54 @@ test("Home shows open findings and pulls by day; days that were not counted are 
   await other.getByRole("region", { name: "Pulls, 30 days" }).getByText("You need CAP_USAGE_LIST here").waitFor();
   assert.deepEqual(console_.complaints, []);
 });
+
+test("Home says what needs attention, with what nobody could look at, and leads to where it is seen to", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform } = console_;
+  const nowMs = platform.clock.nowMs();
+  const { repos } = await platform.ok<{ repos: { uid: string }[] }>("GET", "/registry/v2/repos?name=app");
+  const mirror = {
+    actor: "",
+    password: "",
+    holder: "",
+    hold_until: 0,
+    tags_seen: 0,
+    manifests_copied: 0,
+    bytes_copied: 0,
+  };
+  await platform.transact(async (tx) => {
+    await tx
+      .insertInto("mirrors")
+      .values({
+        ...mirror,
+        repo: repos[0]?.uid ?? "",
+        next_time: nowMs + DAY_MS,
+        state: 4,
+        message: "the source answers 429",
+        attempt_time: nowMs,
+        success_time: null,
+        failures: 2,
+      })
+      .execute();
+  });
+  const page = await console_.signedIn();
+  const card = page.getByRole("region", { name: "Needs attention" });
+  await card.getByText("A mirror fails").waitFor();
+  await card.getByText("acme/app · the source answers 429").waitFor();
+  await card.getByText("No vulnerability data").waitFor();
+  await card.getByText("1 check of 11 is incomplete").click();
+  await card.getByText("Exploited vulnerabilities in what is pulled: no feed says which are exploited").waitFor();
+  for (const name of ["Open findings", "Pulls, yesterday", "Storage", "Traffic, yesterday"])
+    await page.getByRole("group", { name, exact: true }).getByRole("img").waitFor();
+  await card.getByRole("link", { name: "Open: A mirror fails" }).click();
+  await page.getByRole("heading", { name: "acme/app" }).waitFor();
+
+  const stranger = await platform.identity(platform.organization, "registry.pull");
+  const other = await console_.signedIn({ identity: stranger });
+  const own = other.getByRole("region", { name: "Needs attention" });
+  await own.getByText(/checks of 11 are incomplete/).click();
+  await own.getByText("Deliveries of webhooks: you need CAP_EVENTS_SUBSCRIPTION_LIST").waitFor();
+  assert.equal(await own.getByText("Nothing needs attention.").count(), 0, "what was not looked at is not well");
+  assert.deepEqual(console_.complaints, []);
+});

@@ -40,6 +40,27 @@ test("an image shows how often it is pulled, by day, tag and who; days before ar
     .waitFor();
   await page.getByRole("table", { name: "Pulls by who pulled" }).getByRole("link", { name: "owner" }).waitFor();
 
+  // The lists have them, too: what is counted only since today is a lower bound, and its lack is no 0.
+  await pushImage(platform, "acme/pulled", "2.0");
+  await page.goto("/repo?name=acme/pulled");
+  const tags = page.getByRole("table", { name: "Tags" });
+  await tags.getByRole("row").filter({ hasText: "1.0" }).getByRole("cell", { name: "3+", exact: true }).waitFor();
+  await tags
+    .getByRole("row")
+    .filter({ hasText: "2.0" })
+    .getByTitle(/^Counted only since/)
+    .waitFor();
+  await page.goto(`/images?group=${platform.organization}`);
+  const images = page.getByRole("table", { name: "Images" });
+  await images.getByRole("row").filter({ hasText: "pulled" }).getByRole("cell", { name: "3+", exact: true }).waitFor();
+  const blind = await signedIn({ identity: await platform.identity(platform.organization, "registry.pull") });
+  await blind.goto(`/images?group=${platform.organization}`);
+  await blind.getByRole("table", { name: "Images" }).getByRole("link", { name: "pulled" }).waitFor();
+  await blind.getByRole("columnheader", { name: "Pulls, 30 d" }).waitFor({ state: "detached" });
+  await blind.goto("/repo?name=acme/pulled");
+  await blind.getByRole("table", { name: "Tags" }).getByRole("link", { name: "1.0", exact: true }).waitFor();
+  await blind.getByRole("columnheader", { name: "Pulls, 30 d" }).waitFor({ state: "detached" });
+
   // Whoever may not list events sees the numbers, and why nobody is named.
   const reader = await platform.identity(platform.organization, "viewer");
   const theirs = await signedIn({ identity: reader });

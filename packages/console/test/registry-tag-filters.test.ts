@@ -5,6 +5,7 @@ import { pushLayers } from "../../server/test/support/catalog/push.ts";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { openTaggedRepo, type TaggedRepo } from "../../server/test/support/tagged-repo.ts";
 import type { Platform } from "../../server/test/support/platform.ts";
+import { pushImage } from "../../server/test/support/image.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
 const DAY_MS = 86_400_000;
@@ -145,5 +146,40 @@ test("tags are filtered by what they point to, and what is not known is counted 
   });
   await page.getByLabel("Signature", { exact: true }).selectOption({ label: "Not known" });
   await shows(page, "gone");
+  assert.deepEqual(complaints, []);
+});
+
+test("names of one digest share a row, which is selected as a whole; each may have a row of its own", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const digest = await pushImage(platform, "acme/names", "1.0");
+  const { repos } = await platform.ok<{ repos: { uid: string }[] }>("GET", "/registry/v2/repos?name=names");
+  const uid = repos[0]?.uid ?? "";
+  for (const name of ["1", "latest"]) await platform.ok("POST", `/registry/v2/tags/${uid}`, { name, digest });
+  await platform.ok("POST", `/registry/v2/tags/${uid}`, { name: "0.9", digest: `sha256:${"a".repeat(64)}` });
+  const page = await signedIn();
+  await page.goto("/repo?name=acme/names&order=name");
+  const tags = page.getByRole("table", { name: "Tags" });
+  const shared = tags.getByRole("row").filter({ hasText: "latest" });
+  await shared.getByRole("link", { name: "1.0", exact: true }).waitFor();
+  await shared.getByRole("link", { name: "1", exact: true }).waitFor();
+  assert.equal(await tags.getByRole("row").count(), 3, "the head, and a row for each digest");
+  await page.getByText("4 tags", { exact: true }).last().waitFor();
+  await shared.getByRole("checkbox").check();
+  await page.getByText("3 selected").waitFor();
+  const compare = page.getByRole("button", { name: "Compare" });
+  assert.equal(await compare.getAttribute("aria-disabled"), "true", "one digest is no comparison");
+  await tags.getByRole("row").filter({ hasText: "0.9" }).getByRole("checkbox").check();
+  await page.getByText("4 selected").waitFor();
+  assert.notEqual(await compare.getAttribute("aria-disabled"), "true");
+
+  await page.getByRole("radio", { name: "Each tag" }).check({ force: true });
+  await tags.getByRole("row").nth(4).waitFor();
+  assert.equal(await tags.getByRole("row").count(), 5);
+  assert.match(page.url(), /rows=tags/);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("/repo?name=acme/names");
+  await tags.getByRole("row").filter({ hasText: "latest" }).getByRole("link", { name: "1.0", exact: true }).waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -44,7 +44,7 @@ test("a long table comes to rest wherever the wheel leaves it, and its rows are 
   });
   for (const width of WIDTHS_PX) {
     const page: Page = await signedIn({ options: { viewport: { width, height: 720 } } });
-    await page.goto("/repo?name=acme/many");
+    await page.goto("/repo?name=acme/many&rows=tags");
     const rows = page.getByRole("table", { name: "Tags" }).getByRole("row");
     await rows.nth(5).waitFor();
     await page.mouse.move(200, 500);

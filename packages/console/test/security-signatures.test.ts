@@ -49,6 +49,17 @@ test("a signer is made, an image shows who signed it, and a policy blocks what i
   await page.getByLabel("As of").fill("2020-01-01T00:00");
   await page.getByText("Nothing was signed then").waitFor();
 
+  // Beside the name of the image stands what its newest version is.
+  await page.goto(`/repo?name=${repo.name}`);
+  await page.locator("header").getByRole("link", { name: "Unsigned" }).waitFor();
+  const { repos } = await platform.ok<{ repos: { uid: string }[] }>(
+    "GET",
+    `/registry/v2/repos?uidp.children_of=${repo.group}`,
+  );
+  await platform.ok("POST", `/registry/v2/tags/${repos[0]?.uid}`, { name: "v3", digest: signed });
+  await page.reload();
+  await page.locator("header").getByRole("link", { name: "Signed", exact: true }).waitFor();
+
   await page.goto(`/signatures/policies?group=${repo.group}`);
   await page.getByRole("button", { name: "New policy" }).click();
   await dialog.getByText("Choose who signs to see which tags it would block").waitFor();

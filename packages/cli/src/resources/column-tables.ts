@@ -1,5 +1,6 @@
 // The columns of lists, by the field of the list. A table, so that they are seen together.
 import type { JsonObject } from "../api/rest.ts";
+import { objectsIn } from "../api/json-fields.ts";
 import type { Column } from "../output/listing.ts";
 import {
   above,
@@ -17,6 +18,7 @@ import {
   word,
   yes,
 } from "./column-kinds.ts";
+import { countOfAttention, gapsOfAttention } from "./attention-words.ts";
 import { NAMES, nameOfAny } from "./item-names.ts";
 
 const FLEXIBLE = { flexible: true } as const;
@@ -694,6 +696,13 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     count("MANIFESTS", "manifests"),
     count("BLOBS", "blobs"),
     bytes("BYTES", "bytes"),
+  ],
+  attention: [
+    word("KIND", "kind", "ATTENTION_KIND_"),
+    { header: "COUNT", value: countOfAttention, right: true },
+    { header: "FIRST", value: (item) => textAt(objectsIn(item, "subjects")[0] ?? {}, "name"), ...FLEXIBLE },
+    { header: "NOT LOOKED AT", value: gapsOfAttention },
+    { header: "DETAIL", value: (item) => textAt(objectsIn(item, "subjects")[0] ?? {}, "detail"), ...WIDE },
   ],
   jobs: [
     text("NAME", "name"),

@@ -20,6 +20,7 @@ import { SeverityBar } from "../ui/severity-bar.tsx";
 import { SeverityHead, SeverityStrip } from "../ui/severity-strip.tsx";
 import { ShortTable } from "../ui/short-table.tsx";
 import { PageSkeleton } from "../ui/skeleton.tsx";
+import { Sparkline } from "../ui/sparkline.tsx";
 import { StatTile, StatTiles } from "../ui/stat-tile.tsx";
 import { Trail } from "../ui/trail.tsx";
 import { Piece } from "./piece.tsx";
@@ -126,6 +127,12 @@ export function DataPieces() {
       <StatTiles>
         <StatTile label="Images" value="148" note="in 12 groups" />
         <StatTile label="Storage" value="1.37 TiB" note="layers" />
+        <StatTile
+          label="Pulls, yesterday"
+          value="84,211"
+          note="+6% on the day before"
+          trend={<Sparkline label="from 61,000 to 84,211" values={[61, 64, 62, undefined, undefined, 70, 78, 84]} />}
+        />
         <StatTile label="Tags" value={undefined} />
       </StatTiles>
       <Numbers

@@ -18,6 +18,8 @@ export interface DataTableProps<Row> {
   idOf: (row: Row) => string;
   /** How many there are in all, when it is known. */
   total?: number | undefined;
+  /** How many of them the rows are, where some rows are several. Defaults to the number of rows. */
+  shown?: number;
   /** `name`, or `name desc`; AIP-132. */
   order?: string | undefined;
   onOrder?: (order: string) => void;
@@ -46,6 +48,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     columns: all,
     idOf,
     total,
+    shown = rows.length,
     onMore,
     isLoadingMore = false,
     selected,
@@ -110,7 +113,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
         ref={body}
         className={tableClass(below, isTall)}
         aria-label={label}
-        aria-rowcount={(total ?? rows.length) + 1}
+        aria-rowcount={rows.length + Math.max(0, (total ?? shown) - shown) + 1}
       >
         <thead>
           <tr aria-rowindex={1}>
@@ -148,7 +151,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
         </tbody>
       </table>
       <p className={styles.foot} role="status">
-        {isLoadingMore ? "Loading more…" : total === undefined ? "" : footWords(rows.length, total, rowWord)}
+        {isLoadingMore ? "Loading more…" : total === undefined ? "" : footWords(shown, total, rowWord)}
       </p>
     </div>
   );

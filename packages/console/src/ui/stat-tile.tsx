@@ -7,14 +7,19 @@ export interface StatTileProps {
   value: ReactNode;
   /** What the number is made of, or how it changed. */
   note?: ReactNode;
+  /** How it came to be, beside the number: a sparkline. */
+  trend?: ReactNode;
 }
 
 /** A number that a page begins with. */
-export function StatTile({ label, value, note }: StatTileProps) {
+export function StatTile({ label, value, note, trend }: StatTileProps) {
   return (
     <div className={styles.tile} role="group" aria-label={label}>
       <p className={styles.label}>{label}</p>
-      <p className={styles.value}>{value ?? "…"}</p>
+      <div className={styles.row}>
+        <p className={styles.value}>{value ?? "…"}</p>
+        {trend}
+      </div>
       <p className={styles.note}>{note}</p>
     </div>
   );

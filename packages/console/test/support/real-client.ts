@@ -35,7 +35,7 @@ export async function pushByClient(
 ): Promise<void> {
   if (!(await isThere("skopeo"))) {
     t.diagnostic("pushed without a client of others: apt-get install skopeo");
-    return void (await pushImage(platform, name, tag, LABELS));
+    return void (await pushImage(platform, name, tag, { ...LABELS, text }));
   }
   const { host } = new URL(platform.url);
   const folder = writeLayout(temporaryFolder(t), text);

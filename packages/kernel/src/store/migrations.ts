@@ -983,6 +983,17 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
+    version: 85,
+    name: "what needs attention",
+    statements: [
+      // Few of many rows, which the start of the console asks for.
+      `create index mirrors_failing on mirrors (repo) where failures > 0`,
+      `create index registry_upstreams_failing on registry_upstreams (uid) where last_error <> ''`,
+      `create index upstreams_failing on upstreams (uid) where last_error <> ''`,
+      `create index quotas_full on quotas (uid) where state in (3, 4)`,
+    ],
+  },
+  {
     version: 87,
     name: "tags that end",
     statements: [

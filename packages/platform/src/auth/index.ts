@@ -18,6 +18,7 @@ import type { SignIn } from "./sign-in/sign-in.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 
 export { authArea } from "./area.ts";
+export { holdsOnOwn } from "./sign-ins-of.ts";
 export { requireMaker } from "./personal-tokens/maker.ts";
 export { type Authenticator, rejectedCaller, withRejectedCaller } from "./tokens/authenticate.ts";
 export { rotateKeys } from "./tokens/commands.ts";

@@ -231,6 +231,41 @@ test("names that nobody has are no pulls, however many are asked for", async () 
   assert.equal(await repos(), before);
 });
 
+test("pulls of some repos are asked for in one call, which says of which of them nothing may be known", async () => {
+  const [one, two, third] = [await image("some-one"), await image("some-two"), await image("some-third")];
+  const hidden = (await platform.group(platform.organization, { name: "hidden" })).uid;
+  await pushImage(platform, "acme/hidden/app", "v1");
+  const { repos } = await platform.ok<Json & { repos: Json[] }>("GET", `/registry/v2/repos?uidp.children_of=${hidden}`);
+  const elsewhere = repos[0]?.uid ?? "";
+  for (const name of ["some-one", "some-one", "some-third"]) await pull(platform.owner, `acme/${name}/manifests/v1`);
+  const query = [one.repo, two.repo, elsewhere].map((repo) => `repo_uids=${repo}`).join("&");
+  let found = await list(`${query}&group_by=REPO`);
+  await eventually(async () => {
+    found = await list(`${query}&group_by=REPO`);
+    return found.pulls.some(({ count }) => count === "2");
+  });
+  assert.deepEqual(
+    found.pulls.map(({ repoUid, count }) => [repoUid, count]),
+    [[one.repo, "2"]],
+    "not those of the third, which was not asked for",
+  );
+  assert.deepEqual(found["leftOutRepoUids"], []);
+  assert.notEqual(third.repo, "");
+
+  const team = (await platform.group(platform.organization, { name: "seen" })).uid;
+  const viewer = await platform.identity(team, "viewer");
+  const answer = await platform.call("GET", `/registry/v2/pulls?${query}&group_by=REPO`, {
+    token: await platform.token(viewer),
+  });
+  assert.deepEqual(answer.body["pulls"], []);
+  assert.deepEqual(answer.body["leftOutRepoUids"], [one.repo, two.repo, elsewhere], "that is no 0");
+  const many = Array.from({ length: 101 }, () => `repo_uids=${one.repo}`).join("&");
+  assert.equal(
+    (await platform.call("GET", `/registry/v2/pulls?${many}`, { token: await platform.token() })).status,
+    400,
+  );
+});
+
 test("CSV has the rows of the page, and no cell that a spreadsheet runs", async () => {
   const { repo } = await image("csv");
   await pull(platform.owner, "acme/csv/manifests/v1");

@@ -3,6 +3,7 @@ import {
   AdvisoryExportsService,
   BlocksService,
   ArtifactsService,
+  AttentionService,
   DiffsService,
   EolTagsService,
   ExposuresService,
@@ -39,6 +40,7 @@ const EVENTS = "moorage.events.v2";
 // the disk.
 const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
   AdvisoryExportsService,
+  AttentionService,
   BlocksService,
   DiffsService,
   EolTagsService,

@@ -7,6 +7,7 @@ import {
   AdvisoryExportsService,
   ArtifactPoliciesService,
   ArtifactsService,
+  AttentionService,
   BlocksService,
   AuditEntriesService,
   CapabilitiesService,
@@ -452,6 +453,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(LibraryFindingsService.method.listLibraryFindings, () => everywhere);
   for (const method of OperationsService.methods.filter(({ name }) => !/^(?!Preview).*Feed$/.test(name)))
     add(method, () => ({}));
+  add(AttentionService.method.listAttention, () => ({ uidp: { descendantsOf: group } }));
   const feeds = OperationsService.method;
   const source = { format: "kev", licence: "CC0-1.0", address: "http://127.0.0.1:1/kev.json" };
   const feedName = (): string => `asked-${randomUUID()}`;

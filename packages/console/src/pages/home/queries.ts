@@ -1,5 +1,6 @@
 import { listGroups } from "../../api/gen/iam.ts";
 import { getArtifactCount } from "../../api/gen/libraries.ts";
+import { listAttention } from "../../api/gen/operations.ts";
 import { listPulls, listStorage, listTags } from "../../api/gen/registry.ts";
 import { listFindingDays } from "../../api/gen/vulnerabilities.ts";
 import { query } from "../../api/queries.ts";
@@ -40,4 +41,9 @@ export function pullDaysQuery(group: string | undefined, startTime: string) {
     startTime,
     ...(group !== undefined && { uidp: { descendantsOf: group } }),
   });
+}
+
+/** What needs attention, in an organization or in all. */
+export function attentionQuery(group: string | undefined) {
+  return query(listAttention, group === undefined ? {} : { uidp: { descendantsOf: group } });
 }

@@ -13,6 +13,7 @@ import { Deprecated } from "./deprecation-note.tsx";
 import { PullBox } from "./pull-box.tsx";
 import { PullFact } from "./pull-fact.tsx";
 import styles from "./repo-head.module.css";
+import { SignedBadge } from "./signed-badge.tsx";
 
 type RepoPart = "tags" | "readme" | "pulls" | "settings";
 
@@ -25,10 +26,12 @@ export interface RepoHeadProps {
   tags?: number | undefined;
   /** The tag that the pull command names. */
   newest?: string | undefined;
+  /** What that tag points to: whether it is signed stands beside the name. */
+  digest?: string | undefined;
 }
 
 /** What every page of an image begins with: its name, its facts, and the commands that pull and push it. */
-export function RepoHead({ name, uid, part, tags, newest }: RepoHeadProps) {
+export function RepoHead({ name, uid, part, tags, newest, digest }: RepoHeadProps) {
   const { data: repo } = useSuspenseQuery(query(getRepo, { uid }));
   const slash = name.lastIndexOf("/") + 1;
   const gate = repo.tagPolicy?.vulnerabilities;
@@ -45,6 +48,7 @@ export function RepoHead({ name, uid, part, tags, newest }: RepoHeadProps) {
               {name.slice(slash)}
             </h1>
             <CopyButton text={name} label="Copy the name" />
+            {digest !== undefined && <SignedBadge repo={name} repoUid={uid} digest={digest} />}
             {repo.syncConfig !== undefined && <Badge look="accent">Mirror</Badge>}
             {gate !== undefined && <Badge look="outline">Gate</Badge>}
             {repo.deprecation !== undefined && <Badge look="warning">Deprecated</Badge>}

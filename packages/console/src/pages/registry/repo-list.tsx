@@ -11,6 +11,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { SeverityHead } from "../../ui/severity-strip.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useImagePath } from "./image-path.tsx";
+import { LastPull, PullCount, type PullsOf, usePullsOfRepos } from "./pulls/pull-cells.tsx";
 import { FLAT, foldersQuery, newestTagsQuery, reposQuery } from "./queries.ts";
 import styles from "./repo-list.module.css";
 import { Findings, Size } from "./tag-cells.tsx";
@@ -63,6 +64,26 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
+/** How often images were pulled in the last 30 days, and when last, as far as that is known. */
+function pullColumns(pulls: PullsOf): readonly Column<Row>[] {
+  return [
+    {
+      id: "pulls",
+      header: "Pulls, 30 d",
+      align: "end",
+      isWide: true,
+      cell: (row) => ("repo" in row ? <PullCount seen={pulls(row.repo.uid)} /> : null),
+    },
+    {
+      id: "pulled",
+      header: "Last pull",
+      align: "end",
+      isWide: true,
+      cell: (row) => ("repo" in row ? <LastPull seen={pulls(row.repo.uid)} /> : null),
+    },
+  ];
+}
+
 export interface RepoListProps {
   group: string | undefined;
   order: string | undefined;
@@ -83,6 +104,7 @@ export function RepoList({ group, order = "name", view, groupPath = "<organizati
   );
   const folders = useQuery({ ...foldersQuery(group), enabled: !isFlat });
   const repos = isTop ? [] : list.data.pages.flatMap((page) => page.repos);
+  const pulls = usePullsOfRepos(repos.map(({ uid }) => uid));
   const rows: Row[] = [
     ...(isFlat ? [] : (folders.data?.storage ?? []))
       .filter(({ own }) => !own)
@@ -98,6 +120,7 @@ export function RepoList({ group, order = "name", view, groupPath = "<organizati
         The first push creates the image.
       </Empty>
     );
+  const columns = pulls === undefined ? COLUMNS : COLUMNS.toSpliced(-1, 0, ...pullColumns(pulls));
   const total = Number(list.data.pages[0]?.totalCount ?? repos.length);
   const inFolders = rows.length - repos.length;
   return (
@@ -106,7 +129,7 @@ export function RepoList({ group, order = "name", view, groupPath = "<organizati
         label="Images"
         isTall
         rows={rows}
-        columns={COLUMNS}
+        columns={columns}
         idOf={idOf}
         order={order}
         onOrder={(wanted) => void navigate({ search: (before) => ({ ...before, order: wanted }) })}

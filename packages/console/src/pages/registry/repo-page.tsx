@@ -9,6 +9,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
+import { Segmented } from "../../ui/segments.tsx";
 import { Toolbar } from "../../ui/toolbar.tsx";
 import { Pulls } from "./pulls/pulls.tsx";
 import { MIN_LETTERS, type TagRow } from "./queries.ts";
@@ -18,13 +19,19 @@ import { TagActions } from "./tag-actions.tsx";
 import { TagFilterChips } from "./tag-filter-chips.tsx";
 import { filtersOf } from "./tag-filters.ts";
 import { TagList } from "./tag-list.tsx";
+import { EACH_TAG } from "./tag-rows.ts";
 import { tagsQuery } from "./tags-query.ts";
 
 const route = getRouteApi("/shell/repo");
 
+const ROWS = [
+  ["digests", "By digest"],
+  [EACH_TAG, "Each tag"],
+] as const;
+
 /** An image: its tags and what can be done with them, and its readme. */
 export function RepoPage() {
-  const { name = "", q, order, part, ...search } = route.useSearch();
+  const { name = "", q, order, part, rows, ...search } = route.useSearch();
   const filters = filtersOf(search);
   const navigate = route.useNavigate();
   const { data: uid } = useSuspenseQuery(repoByPathQuery(name));
@@ -38,17 +45,27 @@ export function RepoPage() {
   };
   const shown = part === "readme" || part === "pulls" ? part : "tags";
   const total = tags?.totalCount === undefined ? undefined : Number(tags.totalCount);
+  const newest = imageTagOf(tags?.tags ?? []);
   return (
     <Page
       title={name}
-      head={<RepoHead name={name} uid={uid} part={shown} tags={total} newest={imageTagOf(tags?.tags ?? [])?.name} />}
+      head={<RepoHead name={name} uid={uid} part={shown} tags={total} newest={newest?.name} digest={newest?.digest} />}
     >
       {shown === "readme" && <Readme text={repo.readme} />}
       {shown === "pulls" && <Pulls repoUid={uid} />}
       {shown === "tags" && (
         <>
           <BulkProgress />
-          <Toolbar>
+          <Toolbar
+            end={
+              <Segmented
+                label="Rows"
+                value={rows === EACH_TAG ? EACH_TAG : "digests"}
+                options={ROWS}
+                onValue={(value) => set({ rows: value === EACH_TAG ? value : undefined })}
+              />
+            }
+          >
             <SearchBox
               label="Find a tag"
               value={q}
@@ -64,6 +81,7 @@ export function RepoPage() {
             order={order}
             filters={filters}
             all={total}
+            isEach={rows === EACH_TAG}
             selected={selected}
             onSelect={setSelected}
           />

@@ -12,8 +12,20 @@ import { tagsQuery } from "./tags-query.ts";
 
 // Beside loaderDeps the compiler infers their types only when they stand here.
 const imagesSearch = pick("q", "group", "order", "view");
-const tagSearch = pick("name", "at");
-const repoSearch = pick("name", "q", "order", "part", "updated", "status", "hide", "platform", "signature", "findings");
+const tagSearch = pick("name", "at", "by");
+const repoSearch = pick(
+  "name",
+  "q",
+  "order",
+  "part",
+  "rows",
+  "updated",
+  "status",
+  "hide",
+  "platform",
+  "signature",
+  "findings",
+);
 
 /** `/images`: finds images by a few letters (`q`), or lists those of a group. */
 const imagesRoute = createRoute({
@@ -52,7 +64,10 @@ const repoRoute = createRoute({
   component: lazyRouteComponent(() => import("./repo-page.tsx"), "RepoPage"),
 });
 
-/** `/tag?name=acme/app:1.2`: what a tag has pointed to. `at`: the moment that is looked at. */
+/**
+ * `/tag?name=acme/app:1.2`: what a tag has pointed to. `at`: the moment that is looked at; `by`: what columns are as
+ * high as.
+ */
 const tagRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/tag",

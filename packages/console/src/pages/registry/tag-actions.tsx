@@ -14,6 +14,7 @@ import { SelectionBar } from "../../ui/selection-bar.tsx";
 import { say } from "../../ui/toasts.tsx";
 import type { TagRow } from "./queries.ts";
 import { withPatterns } from "./tag-facts.ts";
+import { comparedTags } from "./tag-rows.ts";
 import styles from "./tag-cells.module.css";
 
 export interface TagActionsProps {
@@ -31,6 +32,7 @@ export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps)
   const client = useQueryClient();
   const navigate = useNavigate();
   const [asked, setAsked] = useState<Asked>();
+  const compared = comparedTags(selected);
   const ofTags = counted(selected.length, "tag");
   const run = (title: string, act: (tag: TagRow) => Promise<unknown>): void => {
     const onEnd = (): void => void ended(client, title);
@@ -50,9 +52,9 @@ export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps)
       <SelectionBar count={selected.length} onClear={onDone}>
         <Button
           look="quiet"
-          disabledReason={selected.length === 2 ? undefined : "Select two tags to compare"}
+          disabledReason={compared === undefined ? "Select tags of two digests to compare" : undefined}
           icon={<GitCompare size={16} aria-hidden />}
-          onClick={() => void navigate({ href: compareHref(repo, selected) })}
+          onClick={() => compared && void navigate({ href: compareHref(repo, compared) })}
         >
           Compare
         </Button>
@@ -119,9 +121,8 @@ export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps)
 }
 
 /** The comparison of two tags, the older one first. */
-function compareHref(repo: string, selected: readonly TagRow[]): string {
-  const [newer, older] = selected;
-  return `/compare?${new URLSearchParams({ from: `${repo}:${older?.name}`, to: `${repo}:${newer?.name}` }).toString()}`;
+function compareHref(repo: string, [newer, older]: readonly [TagRow, TagRow]): string {
+  return `/compare?${new URLSearchParams({ from: `${repo}:${older.name}`, to: `${repo}:${newer.name}` }).toString()}`;
 }
 
 async function ended(client: QueryClient, title: string): Promise<void> {

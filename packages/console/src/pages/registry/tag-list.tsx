@@ -5,14 +5,17 @@ import { DataTable } from "../../ui/data-table.tsx";
 import type { Column } from "../../ui/column.ts";
 import { DigestChip } from "../../ui/digest-chip.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { LongName } from "../../ui/long-name.tsx";
 import { SeverityHead } from "../../ui/severity-strip.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MIN_LETTERS, type TagRow } from "./queries.ts";
 import { LeftOut, leftOutOf, unknownOf } from "./left-out.tsx";
+import { PullCount, type PullsOf, usePullsOfTags } from "./pulls/pull-cells.tsx";
+import { sumOfPulls } from "./pulls/pull-words.ts";
 import styles from "./tag-cells.module.css";
 import { Findings, LastMove, Life, Platforms, AttachedSignature, Size } from "./tag-cells.tsx";
 import { isFiltered, isOfImages, ofUnknown, type TagFilters } from "./tag-filters.ts";
+import { TagNames } from "./tag-names.tsx";
+import { type NamedVersion, rowsOfTags } from "./tag-rows.ts";
 import { tagsQuery } from "./tags-query.ts";
 
 const NEWEST = "update_time desc";
@@ -25,16 +28,21 @@ export interface TagListProps {
   filters: TagFilters;
   /** How many tags there are in all, when it is known. */
   all: number | undefined;
+  /** Whether each tag has a row of its own. */
+  isEach: boolean;
   selected: readonly TagRow[];
   onSelect: (tags: readonly TagRow[]) => void;
 }
 
 /** The tags of a repo. The rest of each is read when its row is seen. */
-export function TagList({ repo, repoUid, q = "", order = NEWEST, filters, all, selected, onSelect }: TagListProps) {
+export function TagList(props: TagListProps) {
+  const { repo, repoUid, q = "", order = NEWEST, filters, all, isEach, selected, onSelect } = props;
   const navigate = useNavigate({ from: "/repo" });
   const list = useSuspenseInfiniteQuery(tagsQuery(repoUid, { q, order, ...filters }));
   const tags = useMemo(() => list.data.pages.flatMap((page) => page.tags), [list.data]);
-  const columns = useMemo(() => columnsOf(repo, repoUid), [repo, repoUid]);
+  const rows = useMemo(() => rowsOfTags(tags, isEach), [tags, isEach]);
+  const pulls = usePullsOfTags(repoUid);
+  const columns = useMemo(() => columnsOf(repo, repoUid, pulls), [repo, repoUid, pulls]);
   const isSearch = q.length >= MIN_LETTERS;
   const total = totalOf(list.data.pages, { isSearch, isEnd: !list.hasNextPage });
   const isWhole = !list.hasNextPage || (!isSearch && !isOfImages(filters));
@@ -71,16 +79,17 @@ export function TagList({ repo, repoUid, q = "", order = NEWEST, filters, all, s
       <DataTable
         label="Tags"
         rowWord="tag"
-        rows={tags}
+        rows={rows}
         columns={columns}
-        idOf={({ uid }) => uid}
+        idOf={({ first }) => first.uid}
         total={total}
+        shown={tags.length}
         order={order}
         {...(!isSearch && {
           onOrder: (wanted: string) => void navigate({ search: (before) => ({ ...before, order: wanted }) }),
         })}
-        selected={new Set(selected.map(({ uid }) => uid))}
-        onSelect={(ids) => onSelect(tags.filter(({ uid }) => ids.has(uid)))}
+        selected={selectedRows(rows, selected)}
+        onSelect={(ids) => onSelect(rows.flatMap((row) => (ids.has(row.first.uid) ? row.tags : [])))}
         onMore={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
         isLoadingMore={list.isFetchingNextPage}
       />
@@ -98,18 +107,28 @@ function totalOf(
   return isSearch || !isEnd ? undefined : pages.reduce((sum, { tags }) => sum + tags.length, 0);
 }
 
-function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
+/** The rows of which all tags are selected. */
+function selectedRows(rows: readonly NamedVersion[], selected: readonly TagRow[]): ReadonlySet<string> {
+  const uids = new Set(selected.map(({ uid }) => uid));
+  return new Set(
+    rows.flatMap(({ first, tags }) => (uids.size > 0 && tags.every(({ uid }) => uids.has(uid)) ? [first.uid] : [])),
+  );
+}
+
+/** The last pull by any of the names; undefined where none is known. */
+function newestPull(tags: readonly TagRow[]): string | undefined {
+  const times = tags.flatMap(({ lastPullTime }) => lastPullTime ?? []);
+  return times.toSorted((a, b) => Date.parse(a) - Date.parse(b)).at(-1);
+}
+
+function columnsOf(repo: string, repoUid: string, pulls: PullsOf | undefined): readonly Column<NamedVersion>[] {
   const linkTo = (page: string, name: string): string => `/${page}?name=${encodeURIComponent(name)}`;
   return [
     {
       id: "name",
       header: "Tag",
       orderBy: "name",
-      cell: ({ name }) => (
-        <a className={styles.tag} aria-label={name} href={linkTo("tag", `${repo}:${name}`)}>
-          <LongName name={name} />
-        </a>
-      ),
+      cell: ({ tags }) => <TagNames repo={repo} names={tags.map(({ name }) => name)} />,
     },
     {
       id: "status",
@@ -117,10 +136,10 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       header: "Status",
       isMinor: true,
       orderBy: "deprecated",
-      cell: (tag) => (
+      cell: ({ first }) => (
         <span className={styles.status}>
-          <AttachedSignature repo={repo} repoUid={repoUid} digest={tag.digest} />
-          <Life tag={tag} />
+          <AttachedSignature repo={repo} repoUid={repoUid} digest={first.digest} />
+          <Life tag={first} />
         </span>
       ),
     },
@@ -128,14 +147,14 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       id: "digest",
       header: "Digest",
       isWide: true,
-      cell: ({ digest }) => <DigestChip digest={digest} href={linkTo("image", `${repo}@${digest}`)} />,
+      cell: ({ first: { digest } }) => <DigestChip digest={digest} href={linkTo("image", `${repo}@${digest}`)} />,
     },
     {
       id: "platforms",
       isRead: true,
       header: "Platforms",
       isWide: true,
-      cell: ({ digest }) => <Platforms repoUid={repoUid} digest={digest} />,
+      cell: ({ first: { digest } }) => <Platforms repoUid={repoUid} digest={digest} />,
     },
     {
       id: "size",
@@ -143,36 +162,47 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       header: "Size",
       align: "end",
       isMinor: true,
-      cell: ({ digest }) => <Size repoUid={repoUid} digest={digest} />,
+      cell: ({ first: { digest } }) => <Size repoUid={repoUid} digest={digest} />,
     },
     {
       id: "findings",
       isRead: true,
       header: "Findings",
       head: <SeverityHead />,
-      cell: ({ digest }) => <Findings repo={repo} digest={digest} />,
-      below: ({ digest }) => <Findings repo={repo} digest={digest} isLettered />,
+      cell: ({ first: { digest } }) => <Findings repo={repo} digest={digest} />,
+      below: ({ first: { digest } }) => <Findings repo={repo} digest={digest} isLettered />,
     },
     {
       id: "mover",
       isRead: true,
       header: "Updated by",
       isWide: true,
-      cell: (tag) => <LastMove repoUid={repoUid} tag={tag} />,
+      cell: ({ first }) => <LastMove repoUid={repoUid} tag={first} />,
     },
+    ...(pulls === undefined
+      ? []
+      : [
+          {
+            id: "pulls",
+            header: "Pulls, 30 d",
+            isWide: true,
+            align: "end" as const,
+            cell: ({ tags }: NamedVersion) => <PullCount seen={sumOfPulls(tags.map(({ name }) => pulls(name)))} />,
+          },
+        ]),
     {
       id: "pulled",
       header: "Last pull",
       isWide: true,
       align: "end",
-      cell: ({ lastPullTime }) => <Time value={lastPullTime} none="not recorded" />,
+      cell: ({ tags }) => <Time value={newestPull(tags)} none="not recorded" />,
     },
     {
       id: "age",
       header: "Updated",
       align: "end",
       orderBy: "update_time",
-      cell: ({ updateTime }) => <Time value={updateTime} />,
+      cell: ({ first }) => <Time value={first.updateTime} />,
     },
   ];
 }

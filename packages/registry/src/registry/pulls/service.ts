@@ -41,7 +41,7 @@ export function pullsService({ pageTokenKey }: ServiceContext): Service<typeof P
       requireValid(request);
       const paged = pagedBy(ListPullsRequestSchema, request, "uidp, filters or grouping");
       const columns = columnsOf(request.groupBy);
-      const conditions = await conditionsOf(call, request);
+      const { conditions, leftOutRepoUids } = await conditionsOf(call, request);
       const coverage = coverageMessage(await pullCoverage(call.tx));
       const after = openPosition(call, pageTokenKey, paged, request.pageToken);
       const rows = await countRows(call.tx, conditions, MAX_ROWS + 1);
@@ -65,8 +65,9 @@ export function pullsService({ pageTokenKey }: ServiceContext): Service<typeof P
           ),
           nextPageToken,
           coverage,
+          leftOutRepoUids,
         };
-      return { pulls, nextPageToken, coverage };
+      return { pulls, nextPageToken, coverage, leftOutRepoUids };
     },
   };
 }
@@ -87,20 +88,26 @@ function requireValid(request: ListPullsRequest): void {
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
-async function conditionsOf(call: Call, request: ListPullsRequest): Promise<PullCondition[]> {
-  const { uidp, repoUid, tag, digest, identity, startTime, endTime, groupBy } = request;
+async function conditionsOf(
+  call: Call,
+  request: ListPullsRequest,
+): Promise<{ conditions: PullCondition[]; leftOutRepoUids: string[] }> {
+  const { uidp, repoUid, repoUids, tag, digest, identity, startTime, endTime, groupBy } = request;
   const { roots } = scopeOf(uidp, await call.visible(...NEEDS));
   const named = repoUid === "" ? roots : roots.some((root) => isWithin(repoUid, root)) ? [repoUid] : [];
+  const isSeen = (repo: string): boolean => named.some((root) => isWithin(repo, root));
   if (named.length === 0 && repoUid !== "") await rejectUnlistable(call, NEEDS, repoUid);
-  if (identity !== "" || groupBy.includes(PullGrouping.IDENTITY)) await requireEventsOf(call, named);
-  return [
-    within(named, sql`t.repo`),
+  if (identity !== "" || groupBy.includes(PullGrouping.IDENTITY))
+    await requireEventsOf(call, repoUids.length === 0 ? named : repoUids.filter(isSeen));
+  const conditions = [
+    within(repoUids.length === 0 ? named : repoUids.filter(isSeen), sql`t.repo`),
     ...(tag === "" ? [] : [sql`t.tag = ${tag}`]),
     ...(digest === "" ? [] : [sql`t.digest = ${digest}`]),
     ...(identity === "" ? [] : [sql`t.identity = ${identity}`]),
     ...(startTime === undefined ? [] : [sql`t.day >= ${dayOf(milliseconds(startTime))}`]),
     ...(endTime === undefined ? [] : [sql`t.day <= ${dayOf(milliseconds(endTime))}`]),
   ];
+  return { conditions, leftOutRepoUids: repoUids.filter((repo) => !isSeen(repo)) };
 }
 
 function messageOf(sum: PullSum, names: ReadonlyMap<string, string>): PullCount {

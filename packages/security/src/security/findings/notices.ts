@@ -88,6 +88,11 @@ function linesOf(text: string): Noted[] {
   });
 }
 
+/** The ids of the vulnerabilities that are open by what was noted of an image. */
+export function openVulnerabilities(noted: string): Set<string> {
+  return new Set(linesOf(noted).map(({ vulnerability }) => vulnerability));
+}
+
 /**
  * Emits what differs of each image, and notes what is open now. One that was looked at by another process, or that has
  * a new reason to be looked at, is left out: it waits, if it does, with another mark.

@@ -30,3 +30,14 @@ export function allPullsQuery(repoUid: string) {
 export function pullsByQuery(repoUid: string, grouping: PullGrouping, nowMs: number) {
   return listQuery(listPulls, { repoUid, groupBy: [grouping], startTime: sinceOf(nowMs), pageSize: PAGE_SIZE });
 }
+
+/** The pulls of those days of some images, a sum each. */
+export function pullsOfReposQuery(repoUids: readonly string[], nowMs: number) {
+  const groupBy: PullGrouping[] = ["PULL_GROUPING_REPO"];
+  return query(listPulls, { repoUids: [...repoUids], groupBy, startTime: sinceOf(nowMs), pageSize: MAX_SUMS });
+}
+
+/** The pulls of those days of the tags of an image, a sum each: of the first thousand that were pulled. */
+export function pullsOfTagsQuery(repoUid: string, nowMs: number) {
+  return query(listPulls, { repoUid, groupBy: ["PULL_GROUPING_TAG"], startTime: sinceOf(nowMs), pageSize: MAX_SUMS });
+}

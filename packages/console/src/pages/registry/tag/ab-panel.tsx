@@ -8,13 +8,15 @@ import { Mover } from "../mover.tsx";
 import styles from "./ab-panel.module.css";
 import { changeWords } from "./findings-change.ts";
 import type { Move } from "./timeline-layout.ts";
-import { useFindingsOf } from "./use-findings.ts";
+import { severitiesIn } from "./timeline-columns.ts";
+import { useColumns } from "./use-columns.ts";
 
 const BOTH = [{ index: 0 }, { index: 1 }];
 
 export interface AbPanelProps {
   /** The path of the image. */
   repo: string;
+  repoUid: string;
   /** The move that is looked at. */
   from: Move;
   /** What the tag points to now. */
@@ -22,9 +24,12 @@ export interface AbPanelProps {
 }
 
 /** The version that is looked at beside the one of now: who moved to it, its findings, and how those differ. */
-export function AbPanel({ repo, from, to }: AbPanelProps) {
-  const findings = useFindingsOf(repo, [from, to], BOTH);
-  const [before, after] = [findings.of(from), findings.of(to)];
+export function AbPanel({ repo, repoUid, from, to }: AbPanelProps) {
+  const columns = useColumns({ repo, repoUid, measure: "findings" }, [from, to], BOTH);
+  const [before, after] = [from, to].map((move) => {
+    const column = columns.of(move);
+    return column && severitiesIn(column);
+  });
   return (
     <section className={styles.panel} aria-label="A and B">
       <Side letter="A" move={from} counts={before} />

@@ -1,8 +1,8 @@
-import type { SeverityCounts } from "../../../lib/severities.ts";
 import { exactTime } from "../../../lib/time.ts";
 import { shortDigest } from "../../../lib/digest.ts";
 import { SeverityStrip } from "../../../ui/severity-strip.tsx";
 import { Mover } from "../mover.tsx";
+import { type ColumnParts, type Measure, severitiesIn } from "./timeline-columns.ts";
 import styles from "./timeline.module.css";
 import type { Move } from "./timeline-layout.ts";
 
@@ -10,15 +10,16 @@ export interface MoveCardProps {
   /** From 1 at the oldest move that is read. */
   number: number;
   move: Move;
-  /** Undefined where they are not known. */
-  counts: SeverityCounts | undefined;
+  measure: Measure;
+  /** Undefined where it is not known. */
+  column: ColumnParts | undefined;
   x: number;
   /** Whether it stands to the left of its slot. */
   isAtEnd: boolean;
 }
 
 /** Beside the pointer: what the move was. The same stands below the timeline for the move that is chosen. */
-export function MoveCard({ number, move, counts, x, isAtEnd }: MoveCardProps) {
+export function MoveCard({ number, move, measure, column, x, isAtEnd }: MoveCardProps) {
   const side = isAtEnd ? { right: `calc(100% - ${x}px + 12px)` } : { left: `${x + 40}px` };
   return (
     <div className={styles.card} style={side} aria-hidden>
@@ -30,7 +31,15 @@ export function MoveCard({ number, move, counts, x, isAtEnd }: MoveCardProps) {
       <span className={styles.cardWho}>
         <Mover actor={move.actor} reason={move.reason} /> {move.reason}
       </span>
-      {counts === undefined ? <span>findings not known</span> : <SeverityStrip counts={counts} isLettered />}
+      {column === undefined ? (
+        <span>{measure} not known</span>
+      ) : measure === "findings" ? (
+        <SeverityStrip counts={severitiesIn(column)} isLettered />
+      ) : (
+        <span>
+          {column.text} {measure === "packages" && "packages"}
+        </span>
+      )}
     </div>
   );
 }

@@ -10,12 +10,14 @@ import { Button } from "../../../ui/button.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { Card, Facts, Page, Row, Section } from "../../../ui/page.tsx";
 import { Panel, PanelBody } from "../../../ui/panel.tsx";
+import { Segmented } from "../../../ui/segments.tsx";
 import { AbPanel } from "./ab-panel.tsx";
 import { historyQuery, moveAtQuery, splitName } from "./history.ts";
 import { MovesTable } from "./moves-table.tsx";
 import { PullCard } from "./pull-card.tsx";
 import { Rollback } from "./rollback.tsx";
 import { Timeline } from "./timeline.tsx";
+import { type Measure, measureOf, MEASURES } from "./timeline-columns.ts";
 import { indexAt } from "./timeline-layout.ts";
 
 const route = getRouteApi("/shell/tag");
@@ -23,7 +25,8 @@ const NOT_THERE = "the tag was not there";
 
 /** A tag over time: what it pointed to, the commands to pull that, what differs, and the way back. */
 export function TagPage() {
-  const { name = "", at } = route.useSearch();
+  const { name = "", at, by } = route.useSearch();
+  const measure = measureOf(by);
   const navigate = route.useNavigate();
   const { repo, tag } = splitName(name);
   const { data: repoUid } = useSuspenseQuery(repoByPathQuery(repo));
@@ -36,6 +39,10 @@ export function TagPage() {
   const setMoment = (timeMs: number): void => {
     const text = timeMs >= untilMs ? undefined : new Date(timeMs).toISOString();
     void navigate({ search: (before) => ({ ...before, at: text }), replace: true, resetScroll: false });
+  };
+  const setMeasure = (wanted: Measure): void => {
+    const text = wanted === "findings" ? undefined : wanted;
+    void navigate({ search: (before) => ({ ...before, by: text }), replace: true, resetScroll: false });
   };
   const here = indexAt(moves, atMs);
   // The moment may be before all moves that are read so far.
@@ -71,13 +78,29 @@ export function TagPage() {
         )
       }
     >
-      <Panel title="Timeline" actions={<Earlier history={history} />}>
+      <Panel
+        title="Timeline"
+        actions={
+          <Row>
+            <Segmented label="Columns" value={measure} options={MEASURES} onValue={setMeasure} />
+            <Earlier history={history} />
+          </Row>
+        }
+      >
         <PanelBody>
-          <Timeline repo={repo} moves={moves} atMs={atMs} nowMs={untilMs} onMoment={setMoment} />
+          <Timeline
+            repo={repo}
+            repoUid={repoUid}
+            measure={measure}
+            moves={moves}
+            atMs={atMs}
+            nowMs={untilMs}
+            onMoment={setMoment}
+          />
         </PanelBody>
       </Panel>
       {move !== undefined && move !== newest && !move.isDeletion && !newest.isDeletion && (
-        <AbPanel repo={repo} from={move} to={newest} />
+        <AbPanel repo={repo} repoUid={repoUid} from={move} to={newest} />
       )}
       <Section title="At this moment">
         <Card>

@@ -1,8 +1,6 @@
 import type { SVGProps } from "react";
-import { count } from "../../../lib/bytes.ts";
 import { shortDigest } from "../../../lib/digest.ts";
-import { SEVERITY_PLACES, type SeverityCounts } from "../../../lib/severities.ts";
-import type { FindingsOf } from "./use-findings.ts";
+import type { ColumnParts, ColumnsOf } from "./timeline-columns.ts";
 import styles from "./timeline.module.css";
 import { type Move, type Slot, ticksOf, wentBackTo } from "./timeline-layout.ts";
 
@@ -17,6 +15,8 @@ const GAP_PX = 4;
 const LABEL_PX = 96;
 /** From this width on a column says how many findings it stands for: no axis has to be read for that. */
 const TOTAL_PX = 30;
+/** What a letter of that needs. */
+const LETTER_PX = 7;
 const MAX_BACK = 400;
 const HOW: Readonly<Record<string, string>> = { push: "•", promote: "↑", rollback: "↩", mirror: "⟳" };
 const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
@@ -24,7 +24,7 @@ const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
 export interface PictureProps {
   moves: readonly Move[];
   slots: readonly Slot[];
-  findings: FindingsOf;
+  columns: ColumnsOf;
   width: number;
   /** Where the moment stands; undefined out of view. */
   cursorX: number | undefined;
@@ -33,9 +33,9 @@ export interface PictureProps {
   slider: SVGProps<SVGSVGElement>;
 }
 
-/** Columns of findings, a slot each, with how the tag moved and the days below them. */
-export function Picture({ moves, slots, findings, width, cursorX, here, slider }: PictureProps) {
-  const most = Math.max(...slots.map(({ index }) => totalOf(findings.of(moves[index]))), 1);
+/** Columns of what is measured, a slot each, with how the tag moved and the days below them. */
+export function Picture({ moves, slots, columns, width, cursorX, here, slider }: PictureProps) {
+  const most = Math.max(...slots.map(({ index }) => columns.of(moves[index])?.total ?? 0), 1);
   const slotOf = (index: number): Slot | undefined =>
     slots.find((slot) => index >= slot.index && index < slot.index + slot.count);
   return (
@@ -53,8 +53,8 @@ export function Picture({ moves, slots, findings, width, cursorX, here, slider }
         return (
           <g key={slot.index} data-move={slot.index}>
             {isHere && <rect x={slot.x} y={4} width={slot.width} height={HOW_Y} rx={4} className={styles.here} />}
-            <Column slot={slot} move={move} counts={findings.of(move)} most={most} />
-            <Total slot={slot} counts={findings.of(move)} most={most} />
+            <Column slot={slot} move={move} column={columns.of(move)} most={most} />
+            <Total slot={slot} column={columns.of(move)} most={most} />
             <text x={slot.x + slot.width / 2} y={HOW_Y + 4} className={styles.how}>
               {slot.width < 10 ? "" : slot.count > 1 ? "" : move.isDeletion ? "×" : (HOW[move.reason] ?? "•")}
             </text>
@@ -99,35 +99,34 @@ export function Picture({ moves, slots, findings, width, cursorX, here, slider }
 interface ColumnProps {
   slot: Slot;
   move: Move;
-  counts: SeverityCounts | undefined;
+  column: ColumnParts | undefined;
   most: number;
 }
 
-function Column({ slot: { x, width }, move, counts, most }: ColumnProps) {
+function Column({ slot: { x, width }, move, column, most }: ColumnProps) {
   const gap = width > 12 ? GAP_PX : 0;
   const frame = { x: x + gap / 2, width: Math.max(width - gap, 1) };
   if (move.isDeletion) return <rect {...frame} y={BASE - STUB_PX} height={STUB_PX} rx={2} className={styles.deleted} />;
-  if (counts === undefined)
+  if (column === undefined)
     return <rect {...frame} y={BASE - STUB_PX} height={STUB_PX} rx={2} className={styles.unknown} />;
   let y = BASE;
-  const places = [...SEVERITY_PLACES.map(([place]) => place), "other" as const];
-  const parts = places.map((place) => {
-    const height = (counts[place] / most) * COLUMN_PX;
+  const parts = column.parts.map(([tone, value]) => {
+    const height = (value / most) * COLUMN_PX;
     y -= height;
-    return counts[place] === 0 ? null : (
-      <rect key={place} {...frame} y={y} height={Math.max(height, 1)} className={styles[place]} />
+    return value === 0 ? null : (
+      <rect key={tone} {...frame} y={y} height={Math.max(height, 1)} className={styles[tone]} />
     );
   });
-  return totalOf(counts) === 0 ? <rect {...frame} y={BASE - 3} height={3} className={styles.clean} /> : <>{parts}</>;
+  return column.total === 0 ? <rect {...frame} y={BASE - 3} height={3} className={styles.clean} /> : <>{parts}</>;
 }
 
-/** The number of findings above their column. */
-function Total({ slot: { x, width }, counts, most }: Omit<ColumnProps, "move">) {
-  if (counts === undefined || width < TOTAL_PX) return null;
-  const total = totalOf(counts);
+/** What a column stands for, above it. */
+function Total({ slot: { x, width }, column, most }: Omit<ColumnProps, "move">) {
+  if (column === undefined || width < Math.max(TOTAL_PX, column.text.length * LETTER_PX)) return null;
+  const { total, text } = column;
   return (
     <text x={x + width / 2} y={BASE - Math.max((total / most) * COLUMN_PX, 3) - 5} className={styles.total}>
-      {count(total)}
+      {text}
     </text>
   );
 }
@@ -135,8 +134,4 @@ function Total({ slot: { x, width }, counts, most }: Omit<ColumnProps, "move">) 
 function Mooring({ from, to }: { from: Slot; to: Slot }) {
   const [start, end] = [from.x + from.width / 2, to.x + to.width / 2];
   return <path d={`M ${start} ${TOP} Q ${(start + end) / 2} ${2} ${end} ${TOP}`} className={styles.mooring} />;
-}
-
-function totalOf(counts: SeverityCounts | undefined): number {
-  return counts === undefined ? 0 : counts.critical + counts.high + counts.medium + counts.low + counts.other;
 }

@@ -23,8 +23,14 @@ import {
   xOf,
   zoomed,
 } from "./timeline-layout.ts";
-import { useFindingsOf } from "./use-findings.ts";
+import type { Measure } from "./timeline-columns.ts";
+import { useColumns } from "./use-columns.ts";
 
+const ABOUT: Readonly<Record<Measure, string>> = {
+  findings: "Findings are counted with today's data.",
+  size: "Sizes are those of a pull: of amd64, or of the only platform.",
+  packages: "Packages are those of the platform that holds the most.",
+};
 const ZOOM = 1.6;
 // Fewer are all in view without it.
 const MAX_WITHOUT_MAP = 8;
@@ -32,6 +38,9 @@ const MAX_WITHOUT_MAP = 8;
 export interface TimelineProps {
   /** The path of the image. */
   repo: string;
+  repoUid: string;
+  /** What columns are as high as. */
+  measure: Measure;
   /** Newest first. */
   moves: readonly Move[];
   /** The moment that is looked at, in milliseconds since 1970. */
@@ -41,7 +50,7 @@ export interface TimelineProps {
 }
 
 /** Every digest that a tag has had, a slot each. A slider over it chooses a moment, by pointer or keyboard. */
-export function Timeline({ repo, moves, atMs, nowMs, onMoment }: TimelineProps) {
+export function Timeline({ repo, repoUid, measure, moves, atMs, nowMs, onMoment }: TimelineProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [chosen, setChosen] = useState<View>();
@@ -62,7 +71,7 @@ export function Timeline({ repo, moves, atMs, nowMs, onMoment }: TimelineProps) 
     () => (width === 0 ? [] : slotsOf(total, { first: view.first, slotPx: view.slotPx }, width)),
     [total, view.first, view.slotPx, width],
   );
-  const findings = useFindingsOf(repo, moves, slots);
+  const columns = useColumns({ repo, repoUid, measure }, moves, slots);
   const choose = (timeMs: number): void => {
     const chosenMs = Math.round(Math.min(Math.max(timeMs, moves.at(-1)?.timeMs ?? timeMs), nowMs));
     setChosen(following(view, Math.max(indexAt(moves, chosenMs), 0), total, Math.max(width, 1)));
@@ -93,10 +102,10 @@ export function Timeline({ repo, moves, atMs, nowMs, onMoment }: TimelineProps) 
       <div className={styles.head}>
         <span>
           {counted(Math.min(seen, total), "move")} of {total.toLocaleString("en")} shown.{" "}
-          {findings.isTooMuch ? "Zoom in to see findings." : "Findings are counted with today's data."}
+          {columns.isTooMuch ? `Zoom in to see ${measure === "size" ? "sizes" : measure}.` : ABOUT[measure]}
         </span>
         <ul className={styles.legend} aria-hidden>
-          {SEVERITY_PLACES.map(([place, word]) => (
+          {(measure === "findings" ? SEVERITY_PLACES : []).map(([place, word]) => (
             <li key={place}>
               <svg width={8} height={8}>
                 <rect width={8} height={8} rx={2} className={styles[place]} />
@@ -168,7 +177,7 @@ export function Timeline({ repo, moves, atMs, nowMs, onMoment }: TimelineProps) 
         <Picture
           moves={moves}
           slots={slots}
-          findings={findings}
+          columns={columns}
           width={width}
           cursorX={isInView ? x : undefined}
           here={here}
@@ -189,7 +198,8 @@ export function Timeline({ repo, moves, atMs, nowMs, onMoment }: TimelineProps) 
           <MoveCard
             number={total - pointed}
             move={moves[pointed]}
-            counts={findings.of(moves[pointed])}
+            measure={measure}
+            column={columns.of(moves[pointed])}
             x={xOf(moves, view, width, moves[pointed].timeMs, nowMs)}
             isAtEnd={xOf(moves, view, width, moves[pointed].timeMs, nowMs) > width / 2}
           />
