@@ -172,6 +172,11 @@ test("a person looks at an image: platforms, layers, configuration, packages, fi
   const second = page.getByRole("row", { name: /CVE-2026-2/ });
   await second.waitFor();
   const first = page.getByRole("list", { name: "Fix first" }).getByRole("listitem");
+  await page.getByRole("searchbox", { name: "Find findings" }).fill("2026-2");
+  await worst.waitFor({ state: "detached" });
+  await second.waitFor();
+  await page.getByRole("searchbox", { name: "Find findings" }).fill("");
+  await worst.waitFor();
   await first.filter({ hasText: "Update left-pad to 1.5.0" }).getByText("Ends 1 critical, exploited").waitFor();
   assert.equal(await first.count(), 2);
   await worst.getByRole("img", { name: "1 of 1" }).waitFor();

@@ -53,6 +53,11 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
   const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
   const target = { url: platform.url, token, name: "acme/web" };
   let digest = "";
+  const base = tarOf([npmFile("usr", "web-runtime", "26.3.1"), npmFile("usr", "web-certificates", "20260801")]);
+  await pushLayers({ ...target, name: "acme/base-runtime" }, "26.3.1", [base], LAYER, {
+    architecture: "amd64",
+    os: "linux",
+  });
   for (const [version, padding] of [
     ["1.0.0", "1.1.0"],
     ["1.1.0", "1.2.0"],
@@ -62,6 +67,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
     const images: [string, { os: string; architecture: string }][] = [];
     for (const architecture of ["amd64", "arm64"]) {
       const layers = [
+        base,
         tarOf([npmFile("app", "left-pad", padding), npmFile("app", "tiny-router", "2.1.4")]),
         tarOf([npmFile("app", "@acme/forms", "4.8.0")]),
         tarOf([npmFile("app", `web-${architecture}`, version)]),
@@ -79,7 +85,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
   await pushLayers(
     { ...target, name: "acme/worker" },
     "3.1.0",
-    [tarOf([npmFile("app", "left-pad", "1.2.0"), npmFile("app", "@acme/forms", "4.7.3")])],
+    [base, tarOf([npmFile("app", "left-pad", "1.2.0"), npmFile("app", "@acme/forms", "4.7.3")])],
     LAYER,
     configOf("amd64", "3.1.0"),
   );
@@ -123,6 +129,7 @@ function configOf(architecture: string, version: string): object {
     os: "linux",
     config: { Entrypoint: ["/app/web"], User: "1000", Labels: { "org.opencontainers.image.version": version } },
     history: [
+      { created_by: "FROM acme/base-runtime:26.3.1" },
       { created_by: "COPY node_modules /app" },
       { created_by: "RUN npm install @acme/forms" },
       { created_by: "COPY web /app" },
