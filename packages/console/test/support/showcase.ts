@@ -7,6 +7,7 @@ import { osvOf, plainRecord, putRecords } from "../../../server/test/support/fee
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import type { Platform } from "../../../server/test/support/platform.ts";
 import { fillLimits, fillSignatures } from "./showcase-limits.ts";
+import { fillMachines } from "./showcase-machines.ts";
 import { fillReplications, fillTrustRoots } from "./showcase-outside.ts";
 import { fillPackages } from "./showcase-packages.ts";
 import { fillPulls } from "./showcase-pulls.ts";
@@ -108,6 +109,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
   );
   const artifact = artifacts[0]?.uid ?? "";
   const policy = await fillSignatures(platform, { ...target, repo }, digest);
+  await fillMachines(platform);
   await fillLimits(platform);
   await fillTrustRoots(platform);
   await fillReplications(platform);
