@@ -179,6 +179,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     bytes("SIZE", "sizeBytes"),
     CREATED,
     DESCRIPTION,
+    named("PUBLISHER", "publisher", "identity", WIDE),
     { ...UPDATED, ...WIDE },
     UID,
   ],
@@ -332,6 +333,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     named("GROUP", "group.uid", "group"),
     CREATED,
     text("E-MAIL", "identity.email", WIDE),
+    time("LAST SEEN", "identity.lastSeenTime", WIDE),
     UID,
   ],
   identityProviders: [
@@ -418,6 +420,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     }),
     text("TYPES", "typePrefixes", FLEXIBLE),
     text("REASON", "stateReason", { flexible: true, wide: true }),
+    word("FORMAT", "format", "SUBSCRIPTION_FORMAT_", WIDE),
     count("RATE", "allowedRate", WIDE),
     { ...CREATED, ...WIDE },
     UID,

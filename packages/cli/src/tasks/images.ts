@@ -16,7 +16,8 @@ import { SEVERITIES } from "./severities.ts";
 const ACTIONS = ["pull", "promote", "copy"];
 
 /**
- * `list`, `inspect`, `size`, `base`, `referrers`, `sbom`, `findings`, `signatures`, `signature-decision` and `coverage`.
+ * `list`, `inspect`, `size`, `base`, `referrers`, `sbom`, `findings`, `signatures`, `signature-decision` and
+ * `coverage`.
  */
 export const IMAGE_TASKS: Tasks = {
   names: [

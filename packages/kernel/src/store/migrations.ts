@@ -982,6 +982,11 @@ export const MIGRATIONS: Migration[] = [
       `create index upstream_follows_due on upstream_follows (next_time)`,
     ],
   },
+  {
+    version: 86,
+    name: "formats of webhooks",
+    statements: [`alter table subscriptions add column format INT8 not null default 0`],
+  },
 ];
 
 /** The schema version of this program. */
