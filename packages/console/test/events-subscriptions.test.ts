@@ -143,3 +143,26 @@ test("kinds of events say how many there were lately in the group", async (t) =>
   await events.getByText(/^Events 1 chosen: (?:0 of the last|no event)/).waitFor();
   assert.deepEqual(complaints, []);
 });
+
+test("a webhook for Slack shows what it will send, and sends a test as soon as it is made", async (t) => {
+  const { signedIn, complaints } = needs(t, opened) ?? {};
+  if (signedIn === undefined) return;
+  const receiver = await startReceiver(t);
+  const page = await signedIn();
+  await page.goto("/events/subscriptions");
+  await page.getByRole("button", { name: "New webhook" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("What will be sent").click();
+  await dialog.getByText("It is signed, and the attributes of CloudEvents are in the headers.").waitFor();
+  await dialog.getByRole("radio", { name: "Slack" }).check({ force: true });
+  await dialog.getByText("It is not signed: whoever knows the address can write there.").waitFor();
+  await dialog.getByText("A test of the webhook").first().waitFor();
+  await dialog.getByLabel("Send to").fill(`${receiver.url}/chat`);
+  await dialog.getByRole("checkbox", { name: "Send a test" }).check();
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("button", { name: "I have kept it" }).click();
+  await eventually(() => receiver.got.some(({ body }) => body.includes('"text":"A test of the webhook"')));
+  await page.getByRole("link", { name: `${receiver.url}/chat` }).click();
+  await page.getByText("Slack", { exact: true }).waitFor();
+  assert.deepEqual(complaints, []);
+});

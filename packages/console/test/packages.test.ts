@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually } from "../../server/test/support/eventually.ts";
+import { pomText, putMaven } from "../../server/test/support/maven.ts";
 import { npmPath, publishDocument, publishNpm } from "../../server/test/support/npm.ts";
 import { uploadPypi, wheelOf } from "../../server/test/support/pypi.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
@@ -135,5 +136,30 @@ test("a person adds an upstream and a policy, and sees what it has blocked", asy
   await page.getByRole("link", { name: "@acme/forms" }).click();
   await page.getByRole("row", { name: /1\.0\.0.*Blocked: Named by the policy/ }).waitFor();
   await page.getByText("Name is reserved").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("a version says who published it, and what it depends on where its metadata are kept", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const jar = "com/acme/checkout/1.9.2/checkout-1.9.2";
+  const named = `<dependencies>
+    <dependency><groupId>org.example</groupId><artifactId>pad</artifactId><version>1.3</version></dependency>
+    <dependency><groupId>org.example</groupId><artifactId>check</artifactId><scope>test</scope></dependency>
+  </dependencies></project>`;
+  await putMaven(platform, "acme", `${jar}.jar`, "a jar");
+  await putMaven(platform, "acme", `${jar}.pom`, pomText("com.acme", "checkout", "1.9.2").replace("</project>", named));
+  await putMaven(platform, "acme", "com/acme/checkout/maven-metadata.xml", "<metadata/>");
+  const page = await signedIn();
+  await page.goto("/packages?q=checkout");
+  await page.getByRole("link", { name: "com.acme:checkout" }).click();
+  await page.getByText("org.example:pad 1.3", { exact: true }).waitFor();
+  await page.getByText("org.example:check version by its parent (test)", { exact: true }).waitFor();
+  await page.getByText("Published here by").waitFor();
+  await page.getByRole("table", { name: "Versions" }).getByRole("link", { name: "owner" }).waitFor();
+  // What was uploaded of a Python project is in its files alone.
+  await page.goto("/packages?q=acme-ledger");
+  await page.getByRole("link", { name: "acme-ledger" }).click();
+  await page.getByText("Not known: its metadata are in its files alone.").waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -172,6 +172,15 @@ test("a person looks at an image: platforms, layers, configuration, packages, fi
   const second = page.getByRole("row", { name: /CVE-2026-2/ });
   await second.waitFor();
   const first = page.getByRole("list", { name: "Fix first" }).getByRole("listitem");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search or jump to" }).fill("cve-2026");
+  await page.getByRole("option", { name: "CVE-2026-2" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("searchbox", { name: "Find findings" }).fill("2026-2");
+  await worst.waitFor({ state: "detached" });
+  await second.waitFor();
+  await page.getByRole("searchbox", { name: "Find findings" }).fill("");
+  await worst.waitFor();
   await first.filter({ hasText: "Update left-pad to 1.5.0" }).getByText("Ends 1 critical, exploited").waitFor();
   assert.equal(await first.count(), 2);
   await worst.getByRole("img", { name: "1 of 1" }).waitFor();
@@ -198,9 +207,10 @@ test("an image says which tags point to it, and one that is not there says so", 
   await page.getByRole("link", { name: "acme/app:amd64" }).click();
   await page.getByRole("heading", { name: "acme/app:amd64" }).waitFor();
   await page.goto("/image?name=acme/app:none");
-  await page.getByRole("heading", { name: "Not found" }).waitFor();
+  await page.getByRole("heading", { name: "No image acme/app:none" }).waitFor();
   await page.goto("/image?name=acme/other:latest");
-  await page.getByText("There is no acme/other:latest, or you have no access to it.").waitFor();
+  await page.getByRole("heading", { name: "No image acme/other:latest" }).waitFor();
+  await page.getByText("It does not exist, or you have no access to it.").waitFor();
   // React notes in the browser's console what a page shows as its error.
   assert.deepEqual(
     complaints?.filter((text) => !text.startsWith("ApiError: ")),

@@ -198,7 +198,7 @@ test("a repo is deleted once its name is written; a viewer reads why not", async
   const { status } = await platform.call("GET", `/registry/v2/repos/${uid}`, { token: await platform.token() });
   assert.equal(status, 404);
   await page.goto("/repo/settings?name=acme/old");
-  await page.getByRole("heading", { name: "Not found" }).waitFor();
+  await page.getByRole("heading", { name: "No image acme/old" }).waitFor();
   // The router notes the error of a page that could not be loaded.
   assert.deepEqual(
     complaints.filter((text) => !text.includes("There is no repo acme/old")),

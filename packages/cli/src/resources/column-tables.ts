@@ -182,6 +182,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     bytes("SIZE", "sizeBytes"),
     CREATED,
     DESCRIPTION,
+    named("PUBLISHER", "publisher", "identity", WIDE),
     { ...UPDATED, ...WIDE },
     UID,
   ],
@@ -342,6 +343,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     CREATED,
     text("INACTIVE", "inactiveReason", WIDE),
     text("E-MAIL", "identity.email", WIDE),
+    time("LAST SEEN", "identity.lastSeenTime", WIDE),
     UID,
   ],
   identityProviders: [
@@ -428,6 +430,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     }),
     text("TYPES", "typePrefixes", FLEXIBLE),
     text("REASON", "stateReason", { flexible: true, wide: true }),
+    word("FORMAT", "format", "SUBSCRIPTION_FORMAT_", WIDE),
     count("RATE", "allowedRate", WIDE),
     { ...CREATED, ...WIDE },
     UID,

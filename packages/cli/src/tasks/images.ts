@@ -15,7 +15,10 @@ import { SEVERITIES } from "./severities.ts";
 
 const ACTIONS = ["pull", "promote", "copy"];
 
-/** `list`, `inspect`, `size`, `referrers`, `sbom`, `findings`, `signatures`, `signature-decision` and `coverage`. */
+/**
+ * `list`, `inspect`, `size`, `base`, `referrers`, `sbom`, `findings`, `signatures`, `signature-decision` and
+ * `coverage`.
+ */
 export const IMAGE_TASKS: Tasks = {
   names: [
     "list",
@@ -23,6 +26,8 @@ export const IMAGE_TASKS: Tasks = {
     "inspect",
     "size",
     "get-size",
+    "base",
+    "get-base",
     "referrers",
     "sbom",
     "findings",
@@ -34,6 +39,7 @@ export const IMAGE_TASKS: Tasks = {
     addList(noun);
     addInspect(noun);
     addSize(noun);
+    addBase(noun);
     addReferrers(noun);
     addSbom(noun);
     addFindings(noun);
@@ -81,6 +87,18 @@ function addSize(noun: Command): void {
     const { printSizes } = await import("./image-size.ts");
     await printSizes(reference, flags);
   });
+}
+
+function addBase(noun: Command): void {
+  const command = aboutImage(noun, "base", "show which images an image was built on")
+    .alias("get-base")
+    .option("--architecture <name>", "of this image of an index, such as amd64 or arm/v7");
+  addOutputOptions(addServerOptions(command)).action(
+    async (reference: string, flags: TaskFlags & { architecture?: string }) => {
+      const { printBase } = await import("./image-base.ts");
+      await printBase(reference, flags);
+    },
+  );
 }
 
 function addReferrers(noun: Command): void {

@@ -168,6 +168,17 @@ function useChoices(text: string): { choices: Choice[]; isBusy: boolean; isParti
               `/vulnerability?id=${encodeURIComponent(id)}`,
             ),
           ]),
+      ...found.vulnerabilities
+        .filter((each) => each.id !== id)
+        .map((each) =>
+          choice(
+            "Vulnerabilities",
+            ShieldAlert,
+            each.id,
+            each.alias === "" ? "affected images" : each.alias,
+            `/vulnerability?id=${encodeURIComponent(each.id)}`,
+          ),
+        ),
       ...pages.slice(0, MAX_PAGES),
       ...found.images.map(({ id: key, kind, text: label, href }) => ({
         ...choice("Images, tags and digests", ICONS[kind] ?? Container, label, kind, href),

@@ -20,7 +20,16 @@ export function Failed({ error, reset }: ErrorComponentProps) {
   };
   if (error instanceof ApiError && error.status === 404) {
     const { name = "" } = router.state.location.search as { name?: string };
-    return <NoSuch>{name === "" ? "It does not exist, or you have no access to it." : <Image name={name} />}</NoSuch>;
+    return (
+      <NoSuch {...(name !== "" && { title: `No image ${name}` })}>
+        It does not exist, or you have no access to it.
+        {name !== "" && (
+          <Suspense>
+            <NearestImage name={name} />
+          </Suspense>
+        )}
+      </NoSuch>
+    );
   }
   return (
     <Page title={titleOf(error)}>
@@ -32,17 +41,6 @@ export function Failed({ error, reset }: ErrorComponentProps) {
         <Button onClick={() => router.history.back()}>Back</Button>
       </Row>
     </Page>
-  );
-}
-
-function Image({ name }: { name: string }) {
-  return (
-    <>
-      There is no <strong>{name}</strong>, or you have no access to it.
-      <Suspense>
-        <NearestImage name={name} />
-      </Suspense>
-    </>
   );
 }
 

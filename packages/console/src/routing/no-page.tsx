@@ -8,11 +8,17 @@ export function Missing() {
   return <NoSuch>There is no page at this address. It may be mistyped, or the page was moved.</NoSuch>;
 }
 
+export interface NoSuchProps {
+  /** What is not there, where that has a name. */
+  title?: string;
+  children: ReactNode;
+}
+
 /** In place of a page about something that is not there, with where to look for it. */
-export function NoSuch({ children }: { children: ReactNode }) {
+export function NoSuch({ title = "Not found", children }: NoSuchProps) {
   return (
     <Page
-      title="Not found"
+      title={title}
       head={
         <div className={styles.empty}>
           <svg width={128} height={72} viewBox="0 0 128 72" aria-hidden>
@@ -23,7 +29,7 @@ export function NoSuch({ children }: { children: ReactNode }) {
             <path d="M70 19l1-11" className={styles.buoy} />
             <circle cx="71" cy="6" r="4" className={styles.light} />
           </svg>
-          <h1>Not found</h1>
+          <h1>{title}</h1>
           <p>{children}</p>
           <div>
             <a className={`${buttonStyles.button} ${buttonStyles.primary}`} href="/images">

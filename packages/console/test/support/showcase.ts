@@ -7,6 +7,7 @@ import { osvOf, plainRecord, putRecords } from "../../../server/test/support/fee
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import type { Platform } from "../../../server/test/support/platform.ts";
 import { fillLimits, fillSignatures } from "./showcase-limits.ts";
+import { fillMachines } from "./showcase-machines.ts";
 import { fillReplications, fillTrustRoots } from "./showcase-outside.ts";
 import { fillPackages } from "./showcase-packages.ts";
 import { fillPulls } from "./showcase-pulls.ts";
@@ -53,6 +54,11 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
   const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
   const target = { url: platform.url, token, name: "acme/web" };
   let digest = "";
+  const base = tarOf([npmFile("usr", "web-runtime", "26.3.1"), npmFile("usr", "web-certificates", "20260801")]);
+  await pushLayers({ ...target, name: "acme/base-runtime" }, "26.3.1", [base], LAYER, {
+    architecture: "amd64",
+    os: "linux",
+  });
   for (const [version, padding] of [
     ["1.0.0", "1.1.0"],
     ["1.1.0", "1.2.0"],
@@ -62,6 +68,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
     const images: [string, { os: string; architecture: string }][] = [];
     for (const architecture of ["amd64", "arm64"]) {
       const layers = [
+        base,
         tarOf([npmFile("app", "left-pad", padding), npmFile("app", "tiny-router", "2.1.4")]),
         tarOf([npmFile("app", "@acme/forms", "4.8.0")]),
         tarOf([npmFile("app", `web-${architecture}`, version)]),
@@ -79,7 +86,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
   await pushLayers(
     { ...target, name: "acme/worker" },
     "3.1.0",
-    [tarOf([npmFile("app", "left-pad", "1.2.0"), npmFile("app", "@acme/forms", "4.7.3")])],
+    [base, tarOf([npmFile("app", "left-pad", "1.2.0"), npmFile("app", "@acme/forms", "4.7.3")])],
     LAYER,
     configOf("amd64", "3.1.0"),
   );
@@ -102,6 +109,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
   );
   const artifact = artifacts[0]?.uid ?? "";
   const policy = await fillSignatures(platform, { ...target, repo }, digest);
+  await fillMachines(platform);
   await fillLimits(platform);
   await fillTrustRoots(platform);
   await fillReplications(platform);
@@ -123,6 +131,7 @@ function configOf(architecture: string, version: string): object {
     os: "linux",
     config: { Entrypoint: ["/app/web"], User: "1000", Labels: { "org.opencontainers.image.version": version } },
     history: [
+      { created_by: "FROM acme/base-runtime:26.3.1" },
       { created_by: "COPY node_modules /app" },
       { created_by: "RUN npm install @acme/forms" },
       { created_by: "COPY web /app" },

@@ -994,6 +994,11 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
+    version: 86,
+    name: "formats of webhooks",
+    statements: [`alter table subscriptions add column format INT8 not null default 0`],
+  },
+  {
     version: 87,
     name: "tags that end",
     statements: [

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Ecosystem } from "@moorage/api";
 import { addArtifact } from "../../../server/test/support/artifacts.ts";
+import { publishNpm } from "../../../server/test/support/npm.ts";
 import { blamed, type Json, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
 
 let platform: Platform;
@@ -124,4 +125,21 @@ test("the slashes of a uid may stand as they are before /versions and /images, i
   assert.equal((await rows(platform.ok("GET", `/libraries/v1/artifacts/${uid}/versions`), "items")).length, 12);
   const wrong = await platform.call("DELETE", `/libraries/v2/artifacts/${uid}/versions`, { token });
   assert.deepEqual([wrong.status, wrong.headers["allow"]], [405, "GET, HEAD"]);
+});
+
+test("a version that was published here says by whom, and one of an upstream does not", async () => {
+  await publishNpm(platform, "acme", "published", "1.0.0");
+  const [artifact] = await rows(list(`${ALL}&query=published`), "artifacts");
+  const path = `/libraries/v2/artifacts/${encodeURIComponent(artifact?.uid ?? "")}/versions`;
+  const publishers = async (): Promise<unknown[]> =>
+    (await rows(platform.ok("GET", path), "artifactVersions")).map((each) => each["publisher"]);
+  assert.deepEqual(await publishers(), [platform.owner]);
+  await platform.transact((tx) =>
+    tx
+      .updateTable("artifact_versions")
+      .set({ origin: 2 })
+      .where("parent", "=", artifact?.uid ?? "")
+      .execute(),
+  );
+  assert.deepEqual(await publishers(), [""]);
 });

@@ -3,6 +3,7 @@ export { eventsArea } from "./area.ts";
 export { apiEvents, type Emit } from "./api-events.ts";
 export { appendEvents } from "./outbox.ts";
 export { bodyTypes, TAG_MOVES } from "./types.ts";
+export { bodyIn, isChat } from "./chat-message.ts";
 export { releaseLeases } from "./commands.ts";
 export { claimDeliveries } from "./deliveries/claim.ts";
 export type {

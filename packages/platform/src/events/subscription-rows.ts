@@ -5,7 +5,13 @@ import { resource } from "@moorage/kernel/aip/resource";
 // Only the responses that create a secret contain it.
 export const LAYOUT = layoutOf(SubscriptionSchema, { without: ["secret"] });
 
-export const toRow = columnsOf(LAYOUT, "subscriptions", ["sink", "type_prefixes", "subject_prefixes", "tagged_only"]);
+export const toRow = columnsOf(LAYOUT, "subscriptions", [
+  "sink",
+  "type_prefixes",
+  "subject_prefixes",
+  "tagged_only",
+  "format",
+]);
 
 export const subscriptions = resource({
   message: SubscriptionSchema,

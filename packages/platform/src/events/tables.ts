@@ -57,6 +57,8 @@ declare module "@moorage/kernel/store/tables" {
       subject_prefixes: string;
       /** 1: of pushes and pulls only those by a tag. */
       tagged_only: number;
+      /** The number of the SubscriptionFormat. */
+      format: Generated<number>;
       secret: string;
       old_secret: string;
       old_secret_expire_time: number | null;

@@ -22,7 +22,7 @@ export async function hydratedBindings(call: Call, rows: Row<"role_bindings">[])
   const [identityRows, groupRows, roleRows] = [
     await call.tx
       .selectFrom("identities")
-      .select([...columns, "subject", "issuer", "email"])
+      .select([...columns, "subject", "issuer", "email", "last_seen_time"])
       .where("uid", "in", distinct(rows.map((row) => row.identity_uid)))
       .execute(),
     await call.tx
@@ -36,7 +36,12 @@ export async function hydratedBindings(call: Call, rows: Row<"role_bindings">[])
       .where("uid", "in", distinct(rows.map((row) => row.role_uid)))
       .execute(),
   ];
-  const identityOf = new Map(identityRows.map((row) => [row.uid, row]));
+  const identityOf = new Map(
+    identityRows.map(({ last_seen_time: seenMs, ...row }) => [
+      row.uid,
+      { ...row, ...(seenMs !== null && { lastSeenTime: timestamp(seenMs) }) },
+    ]),
+  );
   const groupOf = new Map(groupRows.map((row) => [row.uid, row]));
   const roleOf = new Map(roleRows.map((row) => [row.uid, row]));
   const hasOpen = rows.some((row) => isBuiltInIdentity(row.identity_uid));

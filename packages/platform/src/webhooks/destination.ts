@@ -1,4 +1,4 @@
-import { type DeliveryTarget, subscriptionPlace } from "../events/index.ts";
+import { type DeliveryTarget, isChat, subscriptionPlace } from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
 import { askSink, HANDSHAKE_EVERY_MS } from "./handshake.ts";
 import type { Start } from "./outcomes.ts";
@@ -36,11 +36,16 @@ export function createDestination(
   // A sink is asked at most once per run.
   let isAllowed = false;
 
-  const setRecipient = ({ secrets, group }: DeliveryTarget): void => {
+  const setRecipient = ({ secrets, group, format }: DeliveryTarget): void => {
     const sealed = secrets.join(" ");
     if (recipient?.secrets === sealed) return;
     const place = subscriptionPlace(subscription);
-    recipient = { secrets: sealed, group, keys: secrets.map((secret) => signingKey(sealing.open(secret, place))) };
+    recipient = {
+      secrets: sealed,
+      group,
+      format,
+      keys: secrets.map((secret) => signingKey(sealing.open(secret, place))),
+    };
   };
 
   return {
@@ -48,7 +53,8 @@ export function createDestination(
     async prepare(target) {
       setRecipient(target);
       sink ??= await sinkOf(target);
-      if (isAllowed) return { kind: "ready" };
+      // What takes messages for people knows no handshake.
+      if (isAllowed || isChat(target.format)) return { kind: "ready" };
       const nowMs = clock.nowMs();
       if (target.handshakeMs !== undefined && Math.abs(nowMs - target.handshakeMs) < HANDSHAKE_EVERY_MS) {
         adaptiveRate.allow(target.allowedRate, performance.now(), false);

@@ -1,6 +1,6 @@
 import { createHmac, hash } from "node:crypto";
 import { aliasedName } from "@moorage/kernel/core/aliased-name";
-import type { QueuedEvent } from "../events/index.ts";
+import { bodyIn, isChat, type QueuedEvent } from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
 import type { SinkRequest } from "./sink.ts";
 
@@ -18,6 +18,8 @@ type SigningDeps = Pick<DeliveryDeps, "tokens" | "config" | "clock" | "bodyTypes
 export interface Recipient {
   group: string;
   keys: readonly Buffer[];
+  /** The number of the SubscriptionFormat. */
+  format: number;
 }
 
 /** The key in a signing secret of the form of Standard Webhooks. */
@@ -28,14 +30,17 @@ export function signingKey(secret: string): Buffer {
 /**
  * The request of one attempt: a CloudEvent in HTTP binary mode with two proofs of its origin, an ID token of this
  * issuer and the signature of Standard Webhooks. The body and the id are the same in every attempt; the proofs are new.
+ * A message for a chat has no proofs: its receiver verifies none, and is nobody to give a token to.
  */
 export async function signedRequest(
   event: QueuedEvent,
-  { group, keys }: Recipient,
+  { group, keys, format }: Recipient,
   { tokens, config, clock, bodyTypes }: SigningDeps,
 ): Promise<SinkRequest> {
   const nowMs = clock.nowMs();
-  const body = Buffer.from(`{"actor":${event.actor},"body":${event.body}}`);
+  const body = Buffer.from(bodyIn(format, event, config.eventsPrefix));
+  if (isChat(format))
+    return { method: "POST", body, headers: { "content-type": "application/json", "user-agent": "moorage" } };
   const digest = `sha256:${hash("sha256", body, "hex")}`;
   const { token } = await tokens.mint({
     type: "webhook",

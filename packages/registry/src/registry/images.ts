@@ -1,7 +1,13 @@
-import { GetArchitecturesRequestSchema, GetSizeRequestSchema, type ImagesService } from "@moorage/api/messages";
+import {
+  GetArchitecturesRequestSchema,
+  GetBaseRequestSchema,
+  GetSizeRequestSchema,
+  type ImagesService,
+} from "@moorage/api/messages";
 import { validate } from "@moorage/kernel/aip/validate";
 import { invalidArgument, notFound } from "@moorage/kernel/errors";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
+import { baseOf, isOneImage } from "./image-base.ts";
 import { type Image, imagesOf, type Place } from "./image-sizes.ts";
 import { repos } from "./repos.ts";
 
@@ -20,6 +26,13 @@ export function imagesService({ readBlob }: ServiceContext): Service<typeof Imag
       validate(GetSizeRequestSchema, request);
       const image = await imageFor({ call, readBlob, repo: request.repoUid }, request);
       return { size: BigInt(image.size), architecture: image.architecture };
+    },
+    async getBase(call, request) {
+      validate(GetBaseRequestSchema, request);
+      const { repoUid: repo, digest, architecture } = request;
+      await repos.get(call.tx, repo);
+      const isImage = architecture === "" && (await isOneImage(call, repo, digest));
+      return await baseOf(call, repo, isImage ? digest : (await imageFor({ call, readBlob, repo }, request)).digest);
     },
   };
 }

@@ -160,6 +160,9 @@ test("filters: each leaves what it says, and all together what all say", async (
     "kev=true",
     "minSeverity=CRITICAL&kev=true",
     "packages=left-pad&vulnerabilities=CVE-2026-1",
+    "query=EFT-pa",
+    "query=cve-2026-1",
+    "query=aaaa-bbbb",
   ])
     assert.deepEqual(await shorts(query), pad, query);
   assert.deepEqual(await shorts(`repo=acme/team/app&packages=left-pad`), pad.slice(1));
@@ -177,6 +180,8 @@ test("filters: each leaves what it says, and all together what all say", async (
     "vulnerabilities=CVE-1999-1",
     "state=CLOSED",
     "packages=pkg:pypi/left-pad",
+    "query=left%25pad",
+    "query=pkg:npm/left-pad@1.0.1",
   ])
     assert.deepEqual(await shorts(query), [], query);
   assert.equal((await shorts("fixable=true&kev=false")).length, 6);

@@ -90,6 +90,20 @@ describe("resources and their fields", () => {
     assert.equal(changed["lastSeenTime"], made.createTime);
     const page = await platform.ok("GET", `/iam/v2/identities?uidp.ids=${made.uid}`);
     assert.deepEqual(page["identities"], [changed]);
+    // A binding says it of its identity, and nothing where there was no token yet.
+    const seenOf = async (uid: string): Promise<unknown> =>
+      ((await platform.ok("GET", `/iam/v2/roleBindings/${uid}`))["identity"] as { lastSeenTime?: string }).lastSeenTime;
+    const binding = await platform.bind(root, made.uid, await platform.role("viewer"));
+    assert.equal(await seenOf(binding), undefined);
+    const seenMs = Date.parse("2026-01-31T10:00:00Z");
+    await platform.transact((tx) =>
+      tx.updateTable("identities").set({ last_seen_time: seenMs }).where("uid", "=", made.uid).execute(),
+    );
+    assert.equal(await seenOf(binding), "2026-01-31T10:00:00.000Z");
+    await platform.ok("DELETE", `/iam/v2/roleBindings/${binding}`).catch(() => undefined);
+    await platform.transact((tx) =>
+      tx.updateTable("identities").set({ last_seen_time: null }).where("uid", "=", made.uid).execute(),
+    );
     const found = await both(platform, IdentitiesService.method.lookupIdentity, claimMatch, await platform.token());
     assert.deepEqual(found.body, { uid: made.uid });
   });

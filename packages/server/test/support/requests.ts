@@ -346,6 +346,8 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(EventsService.method.watchEvents, () => ({ group }));
   add(ImagesService.method.getArchitectures, () => ({ repoUid: repo, digest }));
   add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
+  add(SubscriptionsService.method.getSubscriptionSample, () => ({ parent: group }));
+  add(ImagesService.method.getBase, () => ({ repoUid: repo, digest }));
   add(SearchService.method.search, () => ({ query: "app", uidp: { descendantsOf: group } }));
   add(StorageService.method.listStorage, () => everywhere);
   add(PullsService.method.listPulls, () => everywhere);

@@ -70,6 +70,12 @@ export const BINDINGS: ResourceSpec<RoleBinding> = {
       isMinor: true,
     },
     {
+      id: "seen",
+      header: "Last seen",
+      cell: ({ identity }) => <Time value={identity?.lastSeenTime} none="not recorded" />,
+      isMinor: true,
+    },
+    {
       id: "made",
       header: "Since",
       orderBy: "createTime",

@@ -1,7 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { call } from "../../api/call.ts";
-import { createSubscription, listSubscriptions, type Subscription } from "../../api/gen/events.ts";
+import {
+  createSubscription,
+  listSubscriptions,
+  type Subscription,
+  type SubscriptionFormat,
+  testSubscription,
+} from "../../api/gen/events.ts";
 import type { Group } from "../../api/gen/iam.ts";
 import { collection } from "../../api/queries.ts";
 import { fieldErrors, otherError } from "../../lib/field-errors.ts";
@@ -13,8 +19,10 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { CheckField, TextArea, TextField } from "../../ui/field.tsx";
 import { Stack } from "../../ui/page.tsx";
+import { say } from "../../ui/toasts.tsx";
 import { EventChoice } from "./event-choice.tsx";
 import { prefixOf } from "./event-ticks.ts";
+import { FormatChoice } from "./format-choice.tsx";
 import { recentEventsQuery } from "./recent-events.ts";
 
 export interface NewSubscriptionProps {
@@ -26,6 +34,9 @@ export interface NewSubscriptionProps {
   onMade: (made: Subscription) => void;
 }
 
+const noteTest = (): void => say("A test event is on its way");
+const noteNoTest = (): void => say("The webhook was made, but the test could not be sent");
+
 const FIELDS = ["sink", "typePrefixes", "subjectPrefixes"];
 
 /** Asks where events are sent, and which. */
@@ -35,6 +46,8 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
   const [group, setGroup] = useState(first);
   const rights = useRights(group);
   const [ticked, setTicked] = useState<readonly string[]>([]);
+  const [format, setFormat] = useState<SubscriptionFormat>("SUBSCRIPTION_FORMAT_CLOUDEVENTS");
+  const [isTested, setTested] = useState(false);
   const { data: recent } = useQuery(recentEventsQuery(group));
   const prefix = prefixOf(recent?.types[0]);
   const make = useMutation({
@@ -46,9 +59,12 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
           typePrefixes: [...ticked.map((type) => prefix + type), ...linesOf(form.get("types"))],
           subjectPrefixes: linesOf(form.get("subjects")),
           taggedOnly: form.get("tagged") !== null,
+          format,
         },
       }),
     onSuccess: async (made) => {
+      // That it was made holds whatever becomes of the test: its delivery says that.
+      if (isTested) await call(testSubscription, { uid: made.uid }).then(noteTest, noteNoTest);
       await client.invalidateQueries({ queryKey: [collection(listSubscriptions)] });
       onClose();
       onMade(made);
@@ -92,6 +108,7 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
             help="An https address of yours, called when something happens. It cannot be changed later."
             error={wrong("sink")}
           />
+          <FormatChoice group={group} format={format} onFormat={setFormat} />
           <EventChoice group={group} ticked={ticked} onTicked={setTicked} />
           <TextArea
             label="Types"
@@ -111,6 +128,12 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
             error={wrong("subjectPrefixes")}
           />
           <CheckField label="Only by tag" name="tagged" help="Of pushes and pulls only those by a tag" />
+          <CheckField
+            label="Send a test"
+            help="As soon as it is made: the deliveries of the webhook say what became of it"
+            checked={isTested}
+            onChange={({ target: { checked } }) => setTested(checked)}
+          />
           <ErrorNote error={otherError(make.error, FIELDS)} />
         </Stack>
       </form>

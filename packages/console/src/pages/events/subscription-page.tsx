@@ -9,6 +9,7 @@ import { Card, Facts, Page, Section } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Backlog } from "./backlog.tsx";
 import { Deliveries } from "./deliveries.tsx";
+import { formatWord } from "./format-words.ts";
 import { SubscriptionBadge } from "./states.tsx";
 import { SubscriptionActions } from "./subscription-actions.tsx";
 
@@ -24,7 +25,7 @@ export function SubscriptionPage() {
   const { data: subscription } = useSuspenseQuery(options);
   // The sink may have it disabled meanwhile.
   useQuery({ ...options, refetchInterval: POLL_MS });
-  const { sink, state, stateReason, typePrefixes, subjectPrefixes, taggedOnly, allowedRate } = subscription;
+  const { sink, state, stateReason, typePrefixes, subjectPrefixes, taggedOnly, allowedRate, format } = subscription;
   return (
     <Page title={sink} actions={<SubscriptionActions subscription={subscription} />}>
       {stateReason !== "" && <Note look="warning">It is disabled: {stateReason}</Note>}
@@ -33,6 +34,7 @@ export function SubscriptionPage() {
           facts={[
             ["State", <SubscriptionBadge key="state" state={state} />],
             ["Backlog", <Backlog key="backlog" uid={uid} />],
+            ["Format", formatWord(format)],
             ["Group", groupPath(parentUid(uid), groups)],
             ["Types", typePrefixes.length === 0 ? "all" : typePrefixes.join(", ")],
             ["Subjects", subjectPrefixes.length === 0 ? "all" : subjectPrefixes.join(", ")],

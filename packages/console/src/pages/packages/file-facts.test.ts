@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { npmFacts, pythonFacts } from "./file-facts.ts";
+import { npmFacts, pythonFacts, requiredDistributions } from "./file-facts.ts";
 
 const place = { group: "acme", name: "a", version: "1.0", ecosystem: "ECOSYSTEM_PYTHON" } as const;
 
@@ -25,4 +25,13 @@ test("a manifest that says nonsense says nothing", () => {
     dist: { tarball: "http://x/a-1.0.tgz", integrity: "sha512-x" },
   });
   assert.deepEqual([files[0]?.name, license, dependencies], ["a-1.0.tgz", "MIT", ["pad ^1"]]);
+});
+
+test("what core metadata require ends with their head, and of more dependencies than 200 the rest is counted", () => {
+  const metadata = "Name: a\nRequires-Dist: b>=1\nrequires-dist: c ; extra == 'x'\r\n\nRequires-Dist: of the readme";
+  assert.deepEqual(requiredDistributions(metadata), ["b>=1", "c ; extra == 'x'"]);
+  const many = Object.fromEntries(Array.from({ length: 203 }, (_, at) => [`d${at}`, "1"]));
+  const facts = npmFacts(place, { dependencies: many });
+  assert.deepEqual([facts.dependencies?.length, facts.moreDependencies], [200, 3]);
+  assert.equal(pythonFacts(place, { files: [] }).dependencies, undefined);
 });

@@ -6,7 +6,7 @@ import { parentUid } from "../../lib/uid.ts";
 import { SideFacts, SidePart } from "../../ui/columns.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useGroupPath } from "./group-path.tsx";
-import { fileFactsQuery } from "./file-facts.ts";
+import { type FileFacts, fileFactsQuery } from "./file-facts.ts";
 import { isReserved, nearest } from "./rules.ts";
 import { provenanceWords } from "./provenance-words.ts";
 import { policiesOf, upstreamsOf } from "./queries.ts";
@@ -30,13 +30,9 @@ export function PackageSide({ package_, group, version }: PackageSideProps) {
     <>
       <UsedIn uid={uid} />
       <Policy package_={package_} />
-      {facts !== undefined && facts.dependencies.length > 0 && (
+      {facts !== undefined && (
         <SidePart title="Depends on">
-          <ul>
-            {facts.dependencies.map((each) => (
-              <li key={each}>{each}</li>
-            ))}
-          </ul>
+          <Dependencies facts={facts} />
         </SidePart>
       )}
       <SidePart title="About">
@@ -49,7 +45,7 @@ export function PackageSide({ package_, group, version }: PackageSideProps) {
               </Link>,
             ],
             ["Registry", ecosystemWord(ecosystem)],
-            ["Provenance", facts && provenanceWords(facts)],
+            ["Provenance", facts && ecosystem !== "ECOSYSTEM_JAVA" ? provenanceWords(facts) : undefined],
             ["First published", <Time key="time" value={createTime} />],
             [
               "Upstream",
@@ -64,6 +60,21 @@ export function PackageSide({ package_, group, version }: PackageSideProps) {
           ]}
         />
       </SidePart>
+    </>
+  );
+}
+
+function Dependencies({ facts: { dependencies, moreDependencies = 0 } }: { facts: FileFacts }) {
+  if (dependencies === undefined) return <p>Not known: its metadata are in its files alone.</p>;
+  if (dependencies.length === 0) return <p>Nothing that its metadata name.</p>;
+  return (
+    <>
+      <ul>
+        {dependencies.map((each, at) => (
+          <li key={at}>{each}</li>
+        ))}
+      </ul>
+      {moreDependencies > 0 && <p>and {moreDependencies} more</p>}
     </>
   );
 }

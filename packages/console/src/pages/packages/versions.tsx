@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Artifact, ArtifactVersion, Block, ListArtifactVersionsResponse } from "../../api/gen/libraries.ts";
 import { bytes, counted } from "../../lib/bytes.ts";
+import { IdentityName } from "../../lib/identity-name.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import type { Column } from "../../ui/column.ts";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -44,7 +45,19 @@ export function Versions({ package_, list, selected }: VersionsProps) {
           </span>
         ),
       },
-      { id: "source", header: "Source", isMinor: true, cell: ({ sourceType }) => sourceWord(sourceType) },
+      {
+        id: "source",
+        header: "Source",
+        isMinor: true,
+        cell: ({ sourceType, publisher }) =>
+          publisher === "" ? (
+            sourceWord(sourceType)
+          ) : (
+            <>
+              {sourceWord(sourceType)} by <IdentityName uid={publisher} />
+            </>
+          ),
+      },
       { id: "size", header: "Size", align: "end", isMinor: true, cell: ({ sizeBytes }) => bytes(sizeBytes) },
       { id: "state", header: "State", cell: (row) => <State row={row} blocks={blocks} /> },
       {

@@ -55,6 +55,7 @@ export function designPages({
     { name: "members", path: `/access/bindings?group=${organization}` },
     { name: "group", path: `/access/group?uid=${organization}` },
     { name: "machines", path: "/access/machines" },
+    { name: "pull-tokens", path: "/access/pull-tokens" },
     { name: "roles", path: "/access/roles" },
     { name: "providers", path: "/access/providers" },
     {

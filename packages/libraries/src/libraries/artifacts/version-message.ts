@@ -3,6 +3,7 @@ import { type ArtifactVersion, ArtifactVersionSchema } from "@moorage/api/messag
 import type { Cells } from "@moorage/kernel/core/stored-answer";
 import { timestamp } from "@moorage/kernel/lib/timestamps";
 import type { Database, Row } from "@moorage/kernel/store";
+import { ORIGIN } from "./names.ts";
 import { originsOf } from "./origins.ts";
 
 /** The columns that the message of a version is made of; the last one orders versions. */
@@ -17,6 +18,7 @@ export const VERSION_COLUMNS = [
   "deprecated",
   "origin",
   "publish_time",
+  "publisher",
   "sort_key",
 ] as const satisfies readonly (keyof Row<"artifact_versions">)[];
 
@@ -38,20 +40,22 @@ export async function versionMessages(
       publish_time: Number(cells[9]),
     })),
   );
-  return rows.map(([uid, version, description, createMs, updateMs, bytes, yanked, deprecated], at) =>
-    create(ArtifactVersionSchema, {
-      ...origins[at],
-      uid: String(uid),
-      name: artifact.name,
-      version: String(version),
-      description: String(description),
-      createTime: timestamp(Number(createMs)),
-      updateTime: timestamp(Number(updateMs)),
-      sizeBytes: BigInt(Number(bytes)),
-      yanked: yanked !== null,
-      yankReason: yanked === null ? "" : String(yanked),
-      deprecation: deprecated === null ? "" : String(deprecated),
-    }),
+  return rows.map(
+    ([uid, version, description, createMs, updateMs, bytes, yanked, deprecated, origin, , publisher], at) =>
+      create(ArtifactVersionSchema, {
+        ...origins[at],
+        uid: String(uid),
+        name: artifact.name,
+        version: String(version),
+        description: String(description),
+        createTime: timestamp(Number(createMs)),
+        updateTime: timestamp(Number(updateMs)),
+        sizeBytes: BigInt(Number(bytes)),
+        yanked: yanked !== null,
+        yankReason: yanked === null ? "" : String(yanked),
+        deprecation: deprecated === null ? "" : String(deprecated),
+        publisher: Number(origin) === ORIGIN.published ? String(publisher) : "",
+      }),
   );
 }
 

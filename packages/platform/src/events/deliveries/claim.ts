@@ -15,6 +15,7 @@ interface TargetRow {
   old_secret_expire_time: number | null;
   allowed_rate: number;
   handshake_time: number | null;
+  format: number;
 }
 interface EventRow {
   seq: number;
@@ -34,7 +35,7 @@ interface Marked {
 }
 
 const selectTarget =
-  statement<TargetRow>(`select uid, parent, sink, secret, old_secret, old_secret_expire_time, allowed_rate, handshake_time
+  statement<TargetRow>(`select uid, parent, sink, secret, old_secret, old_secret_expire_time, allowed_rate, handshake_time, format
   from subscriptions where uid = ? and state = 1`);
 const keepLease = statement<{ holder: string }>(`update subscription_leases set until_time = ?
   where subscription = ? and holder = ? and until_time > ? returning holder`);
@@ -146,7 +147,16 @@ function targetOf(row: TargetRow, nowMs: number): DeliveryTarget {
     old_secret_expire_time: oldUntilMs,
     allowed_rate: allowedRate,
     handshake_time: handshakeMs,
+    format,
   } = row;
   const secrets = old !== "" && (oldUntilMs ?? 0) > nowMs ? [secret, old] : [secret];
-  return { subscription: uid, group: parent, sink, secrets, allowedRate, ...(handshakeMs !== null && { handshakeMs }) };
+  return {
+    subscription: uid,
+    group: parent,
+    sink,
+    secrets,
+    allowedRate,
+    format,
+    ...(handshakeMs !== null && { handshakeMs }),
+  };
 }

@@ -28,6 +28,8 @@ export interface DeliveryTarget {
   secrets: string[];
   /** Requests per minute; 0 for no limit. */
   allowedRate: number;
+  /** The number of the SubscriptionFormat. */
+  format: number;
   /** When the last handshake with the sink was. Undefined when there was none. */
   handshakeMs?: number;
 }

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import {
+  GetSubscriptionSampleRequestSchema,
   type Subscription,
   SubscriptionSchema,
   SubscriptionsService,
@@ -15,6 +16,8 @@ import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { failedPrecondition, invalidArgument } from "@moorage/kernel/errors";
 import type { Row } from "@moorage/kernel/store";
 import { groups } from "../../iam/index.ts";
+import { validate } from "@moorage/kernel/aip/validate";
+import { bodyIn, isChat } from "../chat-message.ts";
 import { redeliver } from "../deliveries/redeliver.ts";
 import { subscriptionViolations } from "./fields.ts";
 import { DEFAULT_OVERLAP_MS, MAX_OVERLAP_MS, newSubscriptionSecret, rotated, subscriptionPlace } from "./secrets.ts";
@@ -22,6 +25,8 @@ import { LAYOUT, subscriptions, toRow } from "../subscription-rows.ts";
 
 // Each event of the group, and of everything below it, makes a row for each subscription.
 const MAX_PER_GROUP = 100;
+const TEST_TYPE = "events.test.v1";
+const TEST_MESSAGE = "This is a test of the subscription.";
 
 const getSubscription = storedGet("subscriptions", LAYOUT);
 const LIST = storedListOf(
@@ -101,16 +106,29 @@ export function subscriptionsService({
     },
     async testSubscription(call, { uid }) {
       const { parent } = await subscriptions.get(call.tx, uid);
-      const body = { subscription: uid, message: "This is a test of the subscription." };
+      const body = { subscription: uid, message: TEST_MESSAGE };
       return {
         eventId: call.emit(SubscriptionTestSchema, {
-          type: "events.test.v1",
+          type: TEST_TYPE,
           subject: uid,
           group: parent,
           target: uid,
           body,
         }),
       };
+    },
+    async getSubscriptionSample(call, request) {
+      validate(GetSubscriptionSampleRequestSchema, request);
+      const { parent, format } = request;
+      await groups.get(call.tx, parent);
+      const event = {
+        type: TEST_TYPE,
+        subject: parent,
+        timeMs: call.nowMs,
+        actor: JSON.stringify({ subject: call.caller.identity }),
+        body: JSON.stringify({ subscription: parent, message: TEST_MESSAGE }),
+      };
+      return { body: bodyIn(format, event, eventsPrefix), signed: !isChat(format) };
     },
     async redeliverEvents(call, request) {
       await subscriptions.get(call.tx, request.uid);

@@ -44,11 +44,14 @@ export interface Artifact {
   subject?: string;
   config?: ArtifactPart;
   layers: readonly ArtifactPart[];
+  /** Of the manifest. */
+  annotations?: Record<string, string>;
 }
 
 /** Pushes contents and the manifest, as oras and cosign do. Answers the manifest's digest. */
 export async function pushArtifact(target: PushTarget, artifact: Artifact): Promise<string> {
-  const { reference, artifactType, subject, config = { mediaType: EMPTY, content: "{}" }, layers } = artifact;
+  const { reference, artifactType, subject, config = { mediaType: EMPTY, content: "{}" } } = artifact;
+  const { layers, annotations: notes } = artifact;
   const blob = async ({ mediaType, content, annotations }: ArtifactPart): Promise<object> => {
     const bytes = Buffer.from(content as Uint8Array);
     const digest = digestOf(bytes);
@@ -65,6 +68,7 @@ export async function pushArtifact(target: PushTarget, artifact: Artifact): Prom
     config: configuration,
     layers: pushed,
     ...(subject !== undefined && { subject: { mediaType: MANIFEST, digest: subject, size: 1 } }),
+    ...(notes !== undefined && { annotations: notes }),
   };
   return await pushManifest(target, manifest, MANIFEST, reference);
 }

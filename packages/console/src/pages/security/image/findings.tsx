@@ -7,6 +7,7 @@ import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";
 import { FilterChip } from "../../../ui/filter-chip.tsx";
 import { Section } from "../../../ui/page.tsx";
+import { SearchBox } from "../../../ui/search-box.tsx";
 import { SeverityBar } from "../../../ui/severity-bar.tsx";
 import { Toolbar } from "../../../ui/toolbar.tsx";
 import { FindingTable } from "../finding-table.tsx";
@@ -27,7 +28,7 @@ const ONLY = [
 
 /** The vulnerabilities of an image. */
 export function Findings({ chosen: { place, digest, manifest } }: { chosen: Chosen }) {
-  const { severity, state, only } = route.useSearch();
+  const { severity, state, only, query: letters } = route.useSearch();
   const minSeverity = severityOf(severity);
   const input: ListFindingsRequest = {
     repo: place.repoUid,
@@ -37,6 +38,7 @@ export function Findings({ chosen: { place, digest, manifest } }: { chosen: Chos
     ...(minSeverity && { minSeverity }),
     ...(only === "kev" && { kev: true }),
     ...(only === "fixable" && { fixable: true }),
+    ...(letters && { query: letters }),
   };
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
     listQuery(listFindings, input),
@@ -79,12 +81,18 @@ export function Findings({ chosen: { place, digest, manifest } }: { chosen: Chos
 }
 
 function Filters() {
-  const { severity, state, only } = route.useSearch();
+  const { severity, state, only, query: letters } = route.useSearch();
   const navigate = route.useNavigate();
   const set = (change: Record<string, string | undefined>): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   return (
     <Toolbar>
+      <SearchBox
+        label="Find findings"
+        placeholder="CVE or package"
+        value={letters}
+        onSearch={(text) => set({ query: text || undefined })}
+      />
       <FilterChip
         label="Severity"
         value={severity || undefined}

@@ -1,9 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Clock, HardDrive } from "lucide-react";
+import { getBase } from "../../../api/gen/registry.ts";
+import { query } from "../../../api/queries.ts";
 import { bytes } from "../../../lib/bytes.ts";
 import { isRecorded } from "../../../lib/time.ts";
 import { Time } from "../../../ui/time.tsx";
+import { BaseWords } from "./base-words.tsx";
 import { sizedLayers } from "./build-steps.ts";
 import { configQuery } from "./data.ts";
 import styles from "./image.module.css";
@@ -39,9 +42,17 @@ export function ImageFacts({ chosen: { manifest, place } }: { chosen: Chosen }) 
 }
 
 /** The layers of the platform's image as a bar. */
-export function ImageLayers({ chosen: { manifest, place } }: { chosen: Chosen }) {
+export function ImageLayers({ chosen: { manifest, place, digest } }: { chosen: Chosen }) {
   const config = useQuery(configQuery(place.name, textOf(objectOf(manifest?.json["config"])["digest"])));
-  return <LayerBar layers={sizedLayers(manifest?.json, config.data?.json)} />;
+  const layers = sizedLayers(manifest?.json, config.data?.json);
+  const { data: base } = useQuery({
+    ...query(getBase, { repoUid: place.repoUid, digest }),
+    enabled: layers.length > 0,
+    retry: false,
+  });
+  const baseCount = base?.layerCount ?? 0;
+  const size = layers.slice(0, baseCount).reduce((sum, each) => sum + each.size, 0);
+  return <LayerBar layers={layers} baseCount={baseCount} base={base && <BaseWords base={base} size={size} />} />;
 }
 
 /** Which image of an index is looked at. */

@@ -1,3 +1,4 @@
+import { type ReactNode, useId } from "react";
 import { bytes, counted } from "../../../lib/bytes.ts";
 import { layerParts, type SizedLayer } from "./layer-parts.ts";
 import styles from "./layer-bar.module.css";
@@ -5,10 +6,24 @@ import styles from "./layer-bar.module.css";
 const WIDTH = 1_000;
 const HEIGHT = 24;
 
-/** The layers of an image as parts of a bar, the first one left, each as wide as it is large. */
-export function LayerBar({ layers }: { layers: readonly SizedLayer[] }) {
+export interface LayerBarProps {
+  layers: readonly SizedLayer[];
+  /** How many of the first ones are those of the base; 0 where that is not known. */
+  baseCount?: number;
+  /** What is said of the base, before how many layers there are. */
+  base?: ReactNode;
+}
+
+/**
+ * The layers of an image as parts of a bar, the first one left, each as wide as it is large; those of its base are
+ * hatched.
+ */
+export function LayerBar({ layers, baseCount = 0, base }: LayerBarProps) {
+  const hatching = useId();
   const parts = layerParts(layers, WIDTH);
-  const largest = layers.reduce<SizedLayer | undefined>(
+  // What is highlighted can be changed in this image, where it has layers of its own.
+  const own = baseCount < layers.length ? layers.slice(baseCount) : layers;
+  const largest = own.reduce<SizedLayer | undefined>(
     (most, each) => (most === undefined || each.size > most.size ? each : most),
     undefined,
   );
@@ -17,25 +32,31 @@ export function LayerBar({ layers }: { layers: readonly SizedLayer[] }) {
   return (
     <figure className={styles.bar}>
       <figcaption>
-        <span>
+        <span className={styles.base}>
+          {base}
           {counted(layers.length, "layer")}
           {rest > 0 && `, of which the first ${parts.length} are drawn`}
         </span>
         <span className={styles.largest}>
-          <strong>Largest</strong> {largest.command === "" ? "no command is stated" : largest.command},{" "}
-          {bytes(largest.size)}
+          <strong>{baseCount > 0 && own !== layers ? "Largest of its own" : "Largest"}</strong>{" "}
+          {largest.command === "" ? "no command is stated" : largest.command}, {bytes(largest.size)}
         </span>
       </figcaption>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden>
+        <pattern id={hatching} width={8} height={8} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect width={8} height={8} className={styles.ground} />
+          <rect width={4} height={8} className={styles.hatch} />
+        </pattern>
         {parts.map(({ x, width }, at) => (
           <rect
             key={at}
             x={x}
             width={width}
             height={HEIGHT}
-            className={layers[at] === largest ? styles.most : styles.part}
+            className={at < baseCount ? undefined : layers[at] === largest ? styles.most : styles.part}
+            fill={at < baseCount ? `url(#${hatching})` : undefined}
           >
-            <title>{`Layer ${at + 1}, ${bytes(layers[at]?.size ?? 0)}`}</title>
+            <title>{`Layer ${at + 1}${at < baseCount ? " of the base" : ""}, ${bytes(layers[at]?.size ?? 0)}`}</title>
           </rect>
         ))}
       </svg>

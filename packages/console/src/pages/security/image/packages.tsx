@@ -10,8 +10,9 @@ import { Button } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";
-import { TextField } from "../../../ui/field.tsx";
 import { Section } from "../../../ui/page.tsx";
+import { SearchBox } from "../../../ui/search-box.tsx";
+import { Toolbar } from "../../../ui/toolbar.tsx";
 import { fileName } from "./file-name.ts";
 import { type Json, objectOf, objectsOf, textOf } from "./json.ts";
 import type { Chosen } from "./platforms.ts";
@@ -52,15 +53,22 @@ export function Packages({ chosen }: { chosen: Chosen }) {
       {sbom.isPending && <p role="status">Reading the packages…</p>}
       {sbom.data !== undefined && (
         <>
-          <TextField
-            label="Find packages"
-            help={`${counted(all.length, "package")}, as stated by ${sbom.data.sources.map(sourceWords).join(", ")}`}
-            value={text}
-            type="search"
-            onChange={({ target: { value } }) =>
-              void navigate({ search: (before) => ({ ...before, query: value }), replace: true })
-            }
-          />
+          <Toolbar
+            end={`${counted(all.length, "package")}, as stated by ${sbom.data.sources.map(sourceWords).join(", ")}`}
+          >
+            <SearchBox
+              label="Find packages"
+              placeholder="Package, package URL or license"
+              value={text}
+              onSearch={(letters) =>
+                void navigate({
+                  search: (before) => ({ ...before, query: letters || undefined }),
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
+            />
+          </Toolbar>
           {sbom.data.contradictionsTotal > 0 && (
             <p role="note">
               {`Sources name different versions of ${counted(sbom.data.contradictionsTotal, "package")}; all of them count. The column “Stated by” says who names which.`}
@@ -70,7 +78,7 @@ export function Packages({ chosen }: { chosen: Chosen }) {
             <Empty title={all.length === 0 ? "No packages" : "No package fits"}>
               {all.length === 0
                 ? "Nothing was found in its layers. A bill of materials can be attached to the image:"
-                : "Look for a part of the name, the package URL or the licence."}
+                : "Look for a part of the name, the package URL or the license."}
             </Empty>
           ) : (
             <DataTable

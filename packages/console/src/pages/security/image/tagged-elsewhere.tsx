@@ -6,6 +6,7 @@ import { ErrorNote } from "../../../ui/error-note.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import type { Place } from "./data.ts";
+import styles from "./image.module.css";
 
 const MAX = 200;
 
@@ -24,7 +25,7 @@ export function TaggedElsewhere({ place: { digest } }: { place: Place }) {
       {repos.isPending || tags.isPending ? (
         <p role="status">Looking for it…</p>
       ) : (
-        <ul>
+        <ul className={styles.prose}>
           {rows.map(({ name, repoUid, tags: found }) => (
             <li key={repoUid}>
               {found.length === 0 && (

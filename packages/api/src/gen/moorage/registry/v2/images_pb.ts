@@ -16,7 +16,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/registry/v2/images.proto.
  */
 export const file_moorage_registry_v2_images: GenFile = /*@__PURE__*/
-  fileDesc("CiBtb29yYWdlL3JlZ2lzdHJ5L3YyL2ltYWdlcy5wcm90bxITbW9vcmFnZS5yZWdpc3RyeS52MiL2AQoOR2V0U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIvCgZmb3JtYXQYAyABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib21Gb3JtYXQSFAoMYXJjaGl0ZWN0dXJlGAQgASgJEg4KBnNvdXJjZRgFIAEoCSLTAQoEU2JvbRIvCgZmb3JtYXQYASABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib21Gb3JtYXQSKQoIZG9jdW1lbnQYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3NvdXJjZXMYAyADKAkSPwoOY29udHJhZGljdGlvbnMY6AcgAygLMiYubW9vcmFnZS5yZWdpc3RyeS52Mi5TYm9tQ29udHJhZGljdGlvbhIdChRjb250cmFkaWN0aW9uc190b3RhbBjpByABKAUigAEKEVNib21Db250cmFkaWN0aW9uEgwKBHB1cmwYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIPCgdzb3VyY2VzGAMgAygJEjsKD2NvbnRyYWRpY3RlZF9ieRgEIAMoCzIiLm1vb3JhZ2UucmVnaXN0cnkudjIuT3RoZXJWZXJzaW9ucyIxCg1PdGhlclZlcnNpb25zEg4KBnNvdXJjZRgBIAEoCRIQCgh2ZXJzaW9ucxgCIAMoCSLIAQoRR2V0UmF3U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkSDgoGc291cmNlGAQgASgJIj4KB1Jhd1Nib20SDwoHY29udGVudBgBIAEoDBISCgptZWRpYV90eXBlGAIgASgJEg4KBnNvdXJjZRgDIAEoCSK6AQoVR2V0QXR0YWNobWVudHNSZXF1ZXN0EhUKCHJlcG9fdWlkGAEgASgJQgPgQQISdgoGZGlnZXN0GAIgASgJQmbgQQLyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SEgoJdW5tYXRjaGVkGOgHIAEoCCJeChJVbm1hdGNoZWRTdGF0ZW1lbnQSFwoPdnVsbmVyYWJpbGl0aWVzGAEgAygJEg4KBnN0YXR1cxgCIAEoCRIPCgdwcm9kdWN0GAMgASgJEg4KBnJlYXNvbhgEIAEoCSJqChZHZXRBdHRhY2htZW50c1Jlc3BvbnNlEjQKC2F0dGFjaG1lbnRzGAEgAygLMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5BdHRhY2htZW50EhoKEnVuc2lnbmVkX2RvY3VtZW50cxgCIAEoBSKuBAoKQXR0YWNobWVudBIQCghtYW5pZmVzdBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDQoFbGF5ZXIYAyABKAkSEgoKbWVkaWFfdHlwZRgEIAEoCRIMCgRraW5kGAUgASgJEjQKBXN0YXRlGAYgASgOMiUubW9vcmFnZS5yZWdpc3RyeS52Mi5BdHRhY2htZW50LlN0YXRlEg4KBnJlYXNvbhgHIAEoCRIQCghwYWNrYWdlcxgIIAEoBRIOCgZjb3VudHMYCSABKAgSLwoLYXR0YWNoX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnN0YXRlbWVudHMYCyABKAUSDwoHc2lnbmVycxgMIAMoCRIQCgd0cnVzdGVkGOgHIAEoCBIZChBzdGF0ZW1lbnRzX3RvdGFsGOoHIAEoBRIdChRzdGF0ZW1lbnRzX3VubWF0Y2hlZBjrByABKAUSOwoJdW5tYXRjaGVkGOwHIAMoCzInLm1vb3JhZ2UucmVnaXN0cnkudjIuVW5tYXRjaGVkU3RhdGVtZW50EhQKC2F0dGFjaGVkX2J5GOkHIAEoCRIZChBzaWduYXR1cmVfcmVhc29uGO0HIAEoCSJVCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEhEKDVNUQVRFX1dBSVRJTkcQARIOCgpTVEFURV9SRUFEEAISEgoOU1RBVEVfUkVKRUNURUQQAyKoAQoXR2V0QXJjaGl0ZWN0dXJlc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPiIxChhHZXRBcmNoaXRlY3R1cmVzUmVzcG9uc2USFQoNYXJjaGl0ZWN0dXJlcxgBIAMoCSK1AQoOR2V0U2l6ZVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkiNQoPR2V0U2l6ZVJlc3BvbnNlEgwKBHNpemUYASABKAMSFAoMYXJjaGl0ZWN0dXJlGAIgASgJKnMKClNib21Gb3JtYXQSGwoXU0JPTV9GT1JNQVRfVU5TUEVDSUZJRUQQABIoChVTQk9NX0ZPUk1BVF9DWUNMT05FRFgQARoNkr0YCUNZQ0xPTkVEWBIeChBTQk9NX0ZPUk1BVF9TUERYEAIaCJK9GARTUERYMssDCg1JbWFnZXNTZXJ2aWNlEu0BChBHZXRBcmNoaXRlY3R1cmVzEiwubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBcmNoaXRlY3R1cmVzUmVxdWVzdBotLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0QXJjaGl0ZWN0dXJlc1Jlc3BvbnNlInyiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCQRI/L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9hcmNoaXRlY3R1cmVzEskBCgdHZXRTaXplEiMubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRTaXplUmVxdWVzdBokLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0U2l6ZVJlc3BvbnNlInOiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCOBI2L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9zaXplMooFCgxTYm9tc1NlcnZpY2USwAEKB0dldFNib20SIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFNib21SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5TYm9tInWiuxgvGgbFDIoFzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI4EjYvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3Nib20SzAEKCkdldFJhd1Nib20SJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFJhd1Nib21SZXF1ZXN0GhwubW9vcmFnZS5yZWdpc3RyeS52Mi5SYXdTYm9tIniiuxgvGgbFDIoFzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI7EjkvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3Jhd1Nib20S5wEKDkdldEF0dGFjaG1lbnRzEioubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBdHRhY2htZW50c1JlcXVlc3QaKy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldEF0dGFjaG1lbnRzUmVzcG9uc2UifKK7GC8aBsUMigXPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAj8SPS9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vYXR0YWNobWVudHNiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options]);
+  fileDesc("CiBtb29yYWdlL3JlZ2lzdHJ5L3YyL2ltYWdlcy5wcm90bxITbW9vcmFnZS5yZWdpc3RyeS52MiL2AQoOR2V0U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIvCgZmb3JtYXQYAyABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib21Gb3JtYXQSFAoMYXJjaGl0ZWN0dXJlGAQgASgJEg4KBnNvdXJjZRgFIAEoCSLTAQoEU2JvbRIvCgZmb3JtYXQYASABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib21Gb3JtYXQSKQoIZG9jdW1lbnQYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3NvdXJjZXMYAyADKAkSPwoOY29udHJhZGljdGlvbnMY6AcgAygLMiYubW9vcmFnZS5yZWdpc3RyeS52Mi5TYm9tQ29udHJhZGljdGlvbhIdChRjb250cmFkaWN0aW9uc190b3RhbBjpByABKAUigAEKEVNib21Db250cmFkaWN0aW9uEgwKBHB1cmwYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIPCgdzb3VyY2VzGAMgAygJEjsKD2NvbnRyYWRpY3RlZF9ieRgEIAMoCzIiLm1vb3JhZ2UucmVnaXN0cnkudjIuT3RoZXJWZXJzaW9ucyIxCg1PdGhlclZlcnNpb25zEg4KBnNvdXJjZRgBIAEoCRIQCgh2ZXJzaW9ucxgCIAMoCSLIAQoRR2V0UmF3U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkSDgoGc291cmNlGAQgASgJIj4KB1Jhd1Nib20SDwoHY29udGVudBgBIAEoDBISCgptZWRpYV90eXBlGAIgASgJEg4KBnNvdXJjZRgDIAEoCSK6AQoVR2V0QXR0YWNobWVudHNSZXF1ZXN0EhUKCHJlcG9fdWlkGAEgASgJQgPgQQISdgoGZGlnZXN0GAIgASgJQmbgQQLyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SEgoJdW5tYXRjaGVkGOgHIAEoCCJeChJVbm1hdGNoZWRTdGF0ZW1lbnQSFwoPdnVsbmVyYWJpbGl0aWVzGAEgAygJEg4KBnN0YXR1cxgCIAEoCRIPCgdwcm9kdWN0GAMgASgJEg4KBnJlYXNvbhgEIAEoCSJqChZHZXRBdHRhY2htZW50c1Jlc3BvbnNlEjQKC2F0dGFjaG1lbnRzGAEgAygLMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5BdHRhY2htZW50EhoKEnVuc2lnbmVkX2RvY3VtZW50cxgCIAEoBSKuBAoKQXR0YWNobWVudBIQCghtYW5pZmVzdBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDQoFbGF5ZXIYAyABKAkSEgoKbWVkaWFfdHlwZRgEIAEoCRIMCgRraW5kGAUgASgJEjQKBXN0YXRlGAYgASgOMiUubW9vcmFnZS5yZWdpc3RyeS52Mi5BdHRhY2htZW50LlN0YXRlEg4KBnJlYXNvbhgHIAEoCRIQCghwYWNrYWdlcxgIIAEoBRIOCgZjb3VudHMYCSABKAgSLwoLYXR0YWNoX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnN0YXRlbWVudHMYCyABKAUSDwoHc2lnbmVycxgMIAMoCRIQCgd0cnVzdGVkGOgHIAEoCBIZChBzdGF0ZW1lbnRzX3RvdGFsGOoHIAEoBRIdChRzdGF0ZW1lbnRzX3VubWF0Y2hlZBjrByABKAUSOwoJdW5tYXRjaGVkGOwHIAMoCzInLm1vb3JhZ2UucmVnaXN0cnkudjIuVW5tYXRjaGVkU3RhdGVtZW50EhQKC2F0dGFjaGVkX2J5GOkHIAEoCRIZChBzaWduYXR1cmVfcmVhc29uGO0HIAEoCSJVCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEhEKDVNUQVRFX1dBSVRJTkcQARIOCgpTVEFURV9SRUFEEAISEgoOU1RBVEVfUkVKRUNURUQQAyKoAQoXR2V0QXJjaGl0ZWN0dXJlc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPiIxChhHZXRBcmNoaXRlY3R1cmVzUmVzcG9uc2USFQoNYXJjaGl0ZWN0dXJlcxgBIAMoCSK1AQoOR2V0U2l6ZVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkiNQoPR2V0U2l6ZVJlc3BvbnNlEgwKBHNpemUYASABKAMSFAoMYXJjaGl0ZWN0dXJlGAIgASgJIrUBCg5HZXRCYXNlUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEnYKBmRpZ2VzdBgCIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EhQKDGFyY2hpdGVjdHVyZRgDIAEoCSKgAQoJSW1hZ2VCYXNlEhMKC3N0YXRlZF9uYW1lGAEgASgJEhUKDXN0YXRlZF9kaWdlc3QYAiABKAkSEwoLbGF5ZXJfY291bnQYAyABKAUSLgoGaW1hZ2VzGAQgAygLMh4ubW9vcmFnZS5yZWdpc3RyeS52Mi5CYXNlSW1hZ2USEgoKaW5jb21wbGV0ZRgFIAEoCBIOCgZkaWdlc3QYBiABKAkiVgoJQmFzZUltYWdlEgwKBHJlcG8YASABKAkSDQoFaW1hZ2UYAiABKAkSDgoGZGlnZXN0GAMgASgJEgwKBHRhZ3MYBCADKAkSDgoGc3RhdGVkGAUgASgIKnMKClNib21Gb3JtYXQSGwoXU0JPTV9GT1JNQVRfVU5TUEVDSUZJRUQQABIoChVTQk9NX0ZPUk1BVF9DWUNMT05FRFgQARoNkr0YCUNZQ0xPTkVEWBIeChBTQk9NX0ZPUk1BVF9TUERYEAIaCJK9GARTUERYMpEFCg1JbWFnZXNTZXJ2aWNlEu0BChBHZXRBcmNoaXRlY3R1cmVzEiwubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBcmNoaXRlY3R1cmVzUmVxdWVzdBotLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0QXJjaGl0ZWN0dXJlc1Jlc3BvbnNlInyiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCQRI/L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9hcmNoaXRlY3R1cmVzEskBCgdHZXRTaXplEiMubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRTaXplUmVxdWVzdBokLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0U2l6ZVJlc3BvbnNlInOiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCOBI2L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9zaXplEsMBCgdHZXRCYXNlEiMubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRCYXNlUmVxdWVzdBoeLm1vb3JhZ2UucmVnaXN0cnkudjIuSW1hZ2VCYXNlInOiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCOBI2L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9iYXNlMooFCgxTYm9tc1NlcnZpY2USwAEKB0dldFNib20SIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFNib21SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5TYm9tInWiuxgvGgbFDIoFzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI4EjYvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3Nib20SzAEKCkdldFJhd1Nib20SJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFJhd1Nib21SZXF1ZXN0GhwubW9vcmFnZS5yZWdpc3RyeS52Mi5SYXdTYm9tIniiuxgvGgbFDIoFzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI7EjkvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3Jhd1Nib20S5wEKDkdldEF0dGFjaG1lbnRzEioubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBdHRhY2htZW50c1JlcXVlc3QaKy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldEF0dGFjaG1lbnRzUmVzcG9uc2UifKK7GC8aBsUMigXPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAj8SPS9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vYXR0YWNobWVudHNiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options]);
 
 /**
  * GetSbomRequest names an image by digest.
@@ -675,6 +675,149 @@ export const GetSizeResponseSchema: GenMessage<GetSizeResponse> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_images, 13);
 
 /**
+ * GetBaseRequest names an image by digest.
+ *
+ * @generated from message moorage.registry.v2.GetBaseRequest
+ */
+export type GetBaseRequest = Message<"moorage.registry.v2.GetBaseRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string repo_uid = 1;
+   */
+  repoUid: string;
+
+  /**
+   * The image or index.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * Which image of an index. Empty: the only one, or amd64 if there is one.
+   *
+   * @generated from field: string architecture = 3;
+   */
+  architecture: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.GetBaseRequest.
+ * Use `create(GetBaseRequestSchema)` to create a new message.
+ */
+export const GetBaseRequestSchema: GenMessage<GetBaseRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 14);
+
+/**
+ * ImageBase is what is known of the image that another one was built on. Nothing is set where nothing is known.
+ *
+ * @generated from message moorage.registry.v2.ImageBase
+ */
+export type ImageBase = Message<"moorage.registry.v2.ImageBase"> & {
+  /**
+   * What the image states by its annotation or label org.opencontainers.image.base.name; at most 512 characters. It is
+   * its publisher's word: nothing was verified. Empty when it states none.
+   *
+   * @generated from field: string stated_name = 1;
+   */
+  statedName: string;
+
+  /**
+   * The digest that it states by org.opencontainers.image.base.digest; empty when it states none.
+   *
+   * @generated from field: string stated_digest = 2;
+   */
+  statedDigest: string;
+
+  /**
+   * How many of its layers, from the first one on, are all the layers of the images below. 0: no such image is known
+   * here, or the caller may list none.
+   *
+   * @generated from field: int32 layer_count = 3;
+   */
+  layerCount: number;
+
+  /**
+   * The images with exactly these layers, the stated one first, then those with tags; at most 10. Of several images
+   * that it may have been built on, those with most layers.
+   *
+   * @generated from field: repeated moorage.registry.v2.BaseImage images = 4;
+   */
+  images: BaseImage[];
+
+  /**
+   * More images share its layers than were compared: another one with more layers may be among the rest.
+   *
+   * @generated from field: bool incomplete = 5;
+   */
+  incomplete: boolean;
+
+  /**
+   * The digest of the image that all this is about.
+   *
+   * @generated from field: string digest = 6;
+   */
+  digest: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.ImageBase.
+ * Use `create(ImageBaseSchema)` to create a new message.
+ */
+export const ImageBaseSchema: GenMessage<ImageBase> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 15);
+
+/**
+ * BaseImage is an image that others were built on.
+ *
+ * @generated from message moorage.registry.v2.BaseImage
+ */
+export type BaseImage = Message<"moorage.registry.v2.BaseImage"> & {
+  /**
+   * The uid of its repo.
+   *
+   * @generated from field: string repo = 1;
+   */
+  repo: string;
+
+  /**
+   * The path of the image, as "acme/team/app".
+   *
+   * @generated from field: string image = 2;
+   */
+  image: string;
+
+  /**
+   * Its digest.
+   *
+   * @generated from field: string digest = 3;
+   */
+  digest: string;
+
+  /**
+   * The tags that point to it, or to an index with it; at most 5.
+   *
+   * @generated from field: repeated string tags = 4;
+   */
+  tags: string[];
+
+  /**
+   * Whether it is the one that the image states by its digest, itself or in an index.
+   *
+   * @generated from field: bool stated = 5;
+   */
+  stated: boolean;
+};
+
+/**
+ * Describes the message moorage.registry.v2.BaseImage.
+ * Use `create(BaseImageSchema)` to create a new message.
+ */
+export const BaseImageSchema: GenMessage<BaseImage> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 16);
+
+/**
  * SbomFormat is the format of a document.
  *
  * @generated from enum moorage.registry.v2.SbomFormat
@@ -740,6 +883,17 @@ export const ImagesService: GenService<{
     methodKind: "unary";
     input: typeof GetSizeRequestSchema;
     output: typeof GetSizeResponseSchema;
+  },
+  /**
+   * GetBase answers which images an image was built on: those whose layers are its first ones, as far as the caller
+   * may list them, and what the image states itself.
+   *
+   * @generated from rpc moorage.registry.v2.ImagesService.GetBase
+   */
+  getBase: {
+    methodKind: "unary";
+    input: typeof GetBaseRequestSchema;
+    output: typeof ImageBaseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_moorage_registry_v2_images, 0);
