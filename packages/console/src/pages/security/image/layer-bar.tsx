@@ -22,7 +22,7 @@ export function LayerBar({ layers }: { layers: readonly SizedLayer[] }) {
           {rest > 0 && `, of which the first ${parts.length} are drawn`}
         </span>
         <span className={styles.largest}>
-          <strong>Largest</strong> {largest.command === "" ? "no command is stated" : largest.command},{" "}
+          <strong>Largest</strong> {largest.command === "" ? "no command recorded" : largest.command},{" "}
           {bytes(largest.size)}
         </span>
       </figcaption>
