@@ -16,7 +16,7 @@ test("whether an identity may pull a tag, why not, and after a role is bound tha
   const identity = await platform.identity(platform.organization);
   const page = await signedIn();
   await page.goto(`/access/identity?uid=${identity}`);
-  await page.getByRole("link", { name: "May it pull that image?" }).click();
+  await page.getByRole("link", { name: "Can it pull that image?" }).click();
   await page.getByLabel("Image").fill("acme/app:1.0");
   await page.getByRole("button", { name: "Check", exact: true }).click();
   await page.getByText(/^No: /).waitFor();

@@ -34,7 +34,7 @@ test("a person makes a group, an identity in it, a role, and binds it", async (t
   await dialog.getByRole("button", { name: "Create" }).click();
   await page.getByRole("link", { name: "builder" }).click();
   await page.getByText("ref=refs/heads/main").waitFor();
-  await page.getByText("No role is bound to it that you see").waitFor();
+  await page.getByText("It has no role that you can see").waitFor();
   const identity = new URL(page.url()).searchParams.get("uid") ?? "";
   const group = identity.slice(0, identity.lastIndexOf("/"));
 
@@ -58,7 +58,7 @@ test("a person makes a group, an identity in it, a role, and binds it", async (t
   await page.getByRole("button", { name: /^Actions for tagger/ }).click();
   await page.getByRole("menuitem", { name: "Remove" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-  await page.getByText("No role is bound to it that you see").waitFor();
+  await page.getByText("It has no role that you can see").waitFor();
   assert.deepEqual(complaints, []);
 });
 

@@ -64,7 +64,7 @@ test("an invite's code is shown once, and gives whoever accepts it the role", as
   await theirs.getByRole("button", { name: "Accept an invite" }).click();
   await theirs.getByRole("dialog").getByLabel("Code").fill(code);
   await theirs.getByRole("dialog").getByRole("button", { name: "Accept" }).click();
-  await theirs.getByText("You have the role of the invite now").first().waitFor();
+  await theirs.getByText("You now have the invite's role").first().waitFor();
   await theirs.getByLabel("Group").selectOption({ label: "acme" });
   await theirs.getByRole("cell", { name: "viewer" }).waitFor();
   assert.deepEqual(complaints, []);
@@ -75,7 +75,7 @@ test("a document is accepted for a group", async (t) => {
   if (signedIn === undefined || platform === undefined) return;
   const page = await signedIn();
   await page.goto(`/access/terms?group=${platform.organization}&document=privacy`);
-  await page.getByText("Nothing is accepted yet").waitFor();
+  await page.getByText("Nothing has been accepted yet").waitFor();
   await page.getByRole("button", { name: "Accept a document" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Accept" }).click();
   await page.getByRole("cell", { name: "privacy" }).waitFor();

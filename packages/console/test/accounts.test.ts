@@ -71,7 +71,7 @@ test("a person makes a password with an authenticator app, and recovers by an ow
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Create the account" }).click();
   await page.getByRole("img", { name: "QR code for the app" }).waitFor();
-  await page.getByText("I cannot scan it").click();
+  await page.getByText("I can't scan it").click();
   const secret = await page.getByRole("group", { name: "secret" }).innerText();
   await page.getByRole("textbox", { name: "Code" }).fill(appCode(secret.trim(), clock.nowMs()));
   await page.getByRole("button", { name: "Create the account" }).click();
@@ -85,7 +85,7 @@ test("a person makes a password with an authenticator app, and recovers by an ow
   const token = await platform.token();
   const made = await platform.call("POST", "/session/recovery-links", { token, body: { identity: bob?.uid } });
   await page.goto(at(String(made.body["url"])));
-  await page.getByText("This makes a new passkey or password for").waitFor();
+  await page.getByText("This sets a new passkey or password for").waitFor();
   await page.getByRole("button", { name: "Create a passkey" }).click();
   await page.waitForURL("/");
   assert.deepEqual(complaints, []);

@@ -27,7 +27,7 @@ test("the audit log is filtered in the URL, opened, and saved as CSV without for
   assert.equal(await page.getByRole("button", { name: "session.token" }).count(), 0);
   await page.getByRole("link", { name: "Show them" }).click();
   await page.getByRole("button", { name: "session.token" }).first().waitFor();
-  await page.getByRole("link", { name: "Leave them out" }).click();
+  await page.getByRole("link", { name: "Hide them" }).click();
   await page.getByLabel("Decision", { exact: true }).selectOption("denied");
   await page.getByLabel("Identity").fill(visitor);
   await page.waitForURL(/decision=denied.*identity=|identity=.*decision=denied/);
@@ -52,6 +52,6 @@ test("the audit log is filtered in the URL, opened, and saved as CSV without for
   assert.match(lines[1] ?? "", /,denied,moorage\.iam\.v2\.GroupsService\.DeleteGroup,.*,'=1\+1,/);
 
   await page.getByLabel("Identity").fill("nobody such");
-  await page.getByRole("alert").or(page.getByText("No entry that you may read fits")).first().waitFor();
+  await page.getByRole("alert").or(page.getByText("No entry that you can read matches")).first().waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -31,7 +31,7 @@ test("events show as they happen, can be paused, and are opened as text", async 
   await page.getByRole("button", { name: "Close", exact: true }).click();
 
   await page.getByRole("button", { name: "Pause" }).click();
-  await page.getByText("Paused: new events come when you go on.").waitFor();
+  await page.getByText("Paused: new events appear when you resume.").waitFor();
   await platform.group(platform.organization, { name: "later" });
   const asked = requested.filter((url) => url.includes("/events/v2/events")).length;
   await page.getByLabel("Subject").fill(" ");
@@ -40,11 +40,11 @@ test("events show as they happen, can be paused, and are opened as text", async 
   await page.getByRole("button", { name: "Go on" }).click();
   await page.getByRole("cell", { name: "later", exact: true }).waitFor();
 
-  await page.getByLabel("Show").selectOption({ label: "from the oldest on" });
+  await page.getByLabel("Show").selectOption({ label: "oldest first" });
   await page.waitForURL(/from=oldest/);
   await page.getByRole("cell", { name: "before", exact: true }).waitFor();
   await page.getByLabel("Type begins with").fill("dev.moorage.nothing.");
-  await page.getByText("No event is kept that fits").waitFor();
+  await page.getByText("No stored event matches").waitFor();
   assert.deepEqual(
     requested.filter((url) => !url.startsWith(platform.url)),
     [],

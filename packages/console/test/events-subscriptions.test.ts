@@ -34,7 +34,7 @@ test("a subscription is made, tried, paused, gets a new secret, and is deleted",
   const secret = page.getByRole("group", { name: "secret" });
   assert.match(await secret.innerText(), /^whsec_/);
   const first = await secret.innerText();
-  await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("button", { name: "I have saved it" }).click();
 
   await page.getByRole("link", { name: `${receiver.url}/hook` }).click();
   await page.getByRole("heading", { name: `${receiver.url}/hook` }).waitFor();
@@ -53,9 +53,9 @@ test("a subscription is made, tried, paused, gets a new secret, and is deleted",
   await eventually(() => receiver.events().length === 2);
 
   await page.getByRole("button", { name: "New secret…" }).click();
-  await page.getByRole("button", { name: "Make a new secret" }).click();
+  await page.getByRole("button", { name: "Create a new secret" }).click();
   assert.notEqual(await secret.innerText(), first);
-  await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("button", { name: "I have saved it" }).click();
 
   await page.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
@@ -91,9 +91,9 @@ test("dead letters are found, their attempts read, and sent again", async (t) =>
   await page.getByText("No deliveries").waitFor();
 
   await page.getByRole("button", { name: "Send again…" }).click();
-  await page.getByLabel("Which").selectOption({ label: "those that were delivered" });
+  await page.getByLabel("Which").selectOption({ label: "delivered events" });
   await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click();
-  await page.getByText("1 event sent once more").waitFor();
+  await page.getByText("1 event sent again").waitFor();
   await eventually(() => receiver.events().length > before + 1);
   assert.deepEqual(complaints, []);
 });
@@ -134,7 +134,7 @@ test("kinds of events say how many there were lately in the group", async (t) =>
   await page.goto(`/events/subscriptions?group=${group}`);
   await page.getByRole("button", { name: "New webhook" }).click();
   const events = page.getByRole("group", { name: "Events" });
-  await events.getByText(`none chosen: all are sent: ${total} of the last ${total} events`).waitFor();
+  await events.getByText(`none selected: all events are sent: ${total} of the last ${total} events`).waitFor();
   await events.getByText("2 lately", { exact: true }).waitFor();
   await events.getByRole("checkbox", { name: "Roles of people or machines changed" }).check();
   await events.getByText(`1 chosen: 2 of the last ${total} events`).waitFor();
@@ -160,7 +160,7 @@ test("a webhook for Slack shows what it will send, and sends a test as soon as i
   await dialog.getByLabel("Send to").fill(`${receiver.url}/chat`);
   await dialog.getByRole("checkbox", { name: "Send a test" }).check();
   await dialog.getByRole("button", { name: "Create" }).click();
-  await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("button", { name: "I have saved it" }).click();
   await eventually(() => receiver.got.some(({ body }) => body.includes('"text":"A test of the webhook"')));
   await page.getByRole("link", { name: `${receiver.url}/chat` }).click();
   await page.getByText("Slack", { exact: true }).waitFor();

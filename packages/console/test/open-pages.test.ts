@@ -67,7 +67,7 @@ test("while the server does not answer the page says so, and goes on by itself",
   await codeOf(page, "audit-page");
   await page.context().setOffline(true);
   await page.getByRole("link", { name: "Audit log" }).first().click();
-  await page.getByText("The server does not answer").first().waitFor();
+  await page.getByText("The server is not responding").first().waitFor();
   await page.context().setOffline(false);
   await page.getByRole("heading", { name: "Audit log" }).first().waitFor();
 });

@@ -58,10 +58,10 @@ test("feeds are added after their license was seen, fetched again, changed and r
   await page.getByRole("row", { name: /kev.*failed.*answers 503/ }).waitFor();
 
   await choose(page, "kev", "Change interval…");
-  await dialog.getByLabel("Hours between two fetches").fill("0.001");
+  await dialog.getByLabel("Hours between fetches").fill("0.001");
   await dialog.getByRole("button", { name: "Change", exact: true }).click();
   await dialog.getByText(/must be from 1m to 365d/).waitFor();
-  await dialog.getByLabel("Hours between two fetches").fill("48");
+  await dialog.getByLabel("Hours between fetches").fill("48");
   await dialog.getByRole("button", { name: "Change", exact: true }).click();
   await page.getByRole("row", { name: /kev.*every 2 days/ }).waitFor();
 

@@ -43,7 +43,7 @@ test("a quota is set on a group, shows what is used, says why something is refus
   await page.reload();
   await row.getByText("Exceeded").waitFor();
   await row.getByText("0 B of 10.0 GiB").waitFor();
-  await page.getByText("Images: nothing more comes in until there is less.").waitFor();
+  await page.getByText("Images: nothing more is accepted until usage goes down.").waitFor();
 
   await row.getByRole("button", { name: "Actions for acme/payments" }).click();
   await page.getByRole("menuitem", { name: "Edit" }).click();

@@ -28,13 +28,13 @@ test("storage is shown by group, with its packages and what groups share, and go
   const table = page.getByRole("table", { name: "Storage by group" });
   await page.getByRole("group", { name: "Packages" }).getByText("1 package", { exact: true }).waitFor();
   // What organizations share is not counted: there is no number for it.
-  await page.getByText("what organizations share counts in each").waitFor();
+  await page.getByText("shared content counts in each organization").waitFor();
   assert.equal(await table.getByRole("columnheader", { name: "of it shared" }).count(), 0);
 
   await table.getByRole("link", { name: "acme" }).click();
   await page.getByRole("heading", { name: "Storage of acme", exact: true }).waitFor();
   await table.getByRole("columnheader", { name: "of it shared" }).waitFor();
-  await page.getByText("what rows share counts in each").waitFor();
+  await page.getByText("shared content counts in each row").waitFor();
   const own = table.getByRole("row", { name: /acme, its own images/ });
   // Both images are of the same configuration and layer.
   const size = (await own.getByRole("cell").nth(1).innerText()).trim();
@@ -46,7 +46,7 @@ test("storage is shown by group, with its packages and what groups share, and go
 
   await table.getByRole("link", { name: "payments", exact: true }).click();
   await page.getByRole("heading", { name: "Storage of acme/payments" }).waitFor();
-  await page.getByText("nothing in more than one row").waitFor();
+  await page.getByText("no content in more than one row").waitFor();
   await page.getByRole("link", { name: "The group above" }).click();
   await page.getByRole("heading", { name: "Storage of acme", exact: true }).waitFor();
   await page.getByRole("button", { name: "Take off the filter Group" }).click();
@@ -86,6 +86,6 @@ test("what a group took up by day says of which days nothing is known, and to wh
   const puller = await platform.identity(platform.organization, "registry.pull");
   const other = await signedIn({ identity: puller });
   await other.goto(`/operations/storage?group=${uid}`);
-  await other.getByText("Not known: you need CAP_USAGE_LIST on a group to see what it took up.").waitFor();
+  await other.getByText("Not known: you need CAP_USAGE_LIST on a group to see its usage.").waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -74,11 +74,11 @@ test("a version says what its publisher attests of it and that nobody verified i
   await page.getByText("SLSA provenance 1; not verified here, npm audit signatures does").waitFor();
   await page.getByRole("link", { name: "Readme" }).click();
   await page.getByRole("heading", { name: "Proven" }).waitFor();
-  await page.getByText("Cut off: only the beginning of the readme is kept.").waitFor();
+  await page.getByText("Truncated: only the beginning of the readme is stored.").waitFor();
   assert.equal(await page.locator("img[src='x']").count(), 0);
   await page.goto("/packages?q=forms");
   await page.getByRole("link", { name: "@acme/forms" }).click();
-  await page.getByText("None is attached").waitFor();
+  await page.getByText("Not attached").waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -110,7 +110,7 @@ test("a person adds an upstream and a policy, and sees what it has blocked", asy
   await dialog.getByLabel("In which group?").selectOption({ label: "acme" });
   await dialog.getByRole("button", { name: "Continue" }).click();
   await dialog.getByLabel("Address").fill("http://127.0.0.1:9/npm/");
-  await dialog.getByLabel("Names that are only published here").fill("@acme/*");
+  await dialog.getByLabel("Reserved names").fill("@acme/*");
   await dialog.getByRole("button", { name: "Create" }).click();
   await page.getByRole("row", { name: /127\.0\.0\.1:9\/npm.*Not asked yet/ }).waitFor();
 

@@ -51,7 +51,7 @@ test("an image is found by a few letters, and its tags are protected and deleted
   await page.getByRole("dialog").getByRole("button", { name: "Protect" }).click();
   await page.getByText("1 tag protected").waitFor();
 
-  await page.getByRole("checkbox", { name: "Select all that are loaded" }).check();
+  await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   const progress = page.getByRole("status", { name: "Progress" });

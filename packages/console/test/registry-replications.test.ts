@@ -62,7 +62,7 @@ test("a replication says that nothing matches, what is blocked and why, and over
 
   await edit();
   assert.equal(await dialog.getByText("It overwrites.").count(), 0);
-  await dialog.getByLabel("A tag there that it did not push").selectOption({ label: "Is overwritten" });
+  await dialog.getByLabel("Tags there that it did not push").selectOption({ label: "Overwrite" });
   await dialog.getByText("It overwrites.").waitFor();
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("is overwritten", { exact: true }).waitFor();

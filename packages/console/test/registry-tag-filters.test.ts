@@ -78,7 +78,7 @@ test("tags are filtered by chips that hold as they are chosen, and what is left 
   await shows(page, "v2.0-r3");
   await page.getByText("2 tags whose names hold “v2” do not fit the filters.").waitFor();
   await hide.selectOption({ label: "Tags with a package epoch" });
-  await page.getByRole("heading", { name: "No tag fits the filters" }).waitFor();
+  await page.getByRole("heading", { name: "No tag matches the filters" }).waitFor();
   await page.getByText("3 tags whose names hold “v2” do not fit the filters.").waitFor();
   for (const name of ["Hide", "Updated", "Status"])
     await page.getByRole("button", { name: `Take off the filter ${name}` }).click();
@@ -101,7 +101,7 @@ test("deprecated tags are listed to the last page of them, and a hidden selectio
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Deprecated" });
   await page.getByText("1 selected").waitFor({ state: "detached" });
   // More than a page: the first one is not the end, and the one that begins with another tag is.
-  await page.getByText("Tags that do not fit the filters are left out.").waitFor();
+  await page.getByText("Tags that do not match the filters are hidden.").waitFor();
   await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
   await page.getByText("1 tag does not fit the filters.").waitFor();
   await page.getByText("104 tags", { exact: true }).waitFor();
@@ -133,7 +133,7 @@ test("tags are filtered by what they point to, and what is not known is counted 
 
   // No feed is there: that nothing was found says nothing.
   await page.getByLabel("Findings", { exact: true }).selectOption({ label: "None" });
-  await page.getByRole("heading", { name: "No tag fits the filters" }).waitFor();
+  await page.getByRole("heading", { name: "No tag matches the filters" }).waitFor();
   await page.getByText("Of 3 tags it is not known whether they fit.").waitFor();
   await page.getByRole("button", { name: "Show what is not known" }).click();
   await shows(page, "for-amd64", "for-arm64", "gone");

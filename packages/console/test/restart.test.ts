@@ -36,7 +36,7 @@ test("while the server is down the page says so; when it is back the person is s
 
   await server.stop("SIGKILL");
   await page.getByRole("link", { name: "Audit log" }).first().click();
-  await page.getByText("The server does not answer").first().waitFor();
+  await page.getByText("The server is not responding").first().waitFor();
 
   await startProcess(t, env);
   await page.getByRole("heading", { name: "Audit log" }).first().waitFor();

@@ -73,7 +73,7 @@ test("a vulnerability says what is known of it and which tags it hits; texts of 
   await hit.getByRole("link", { name: "acme/app:1.0" }).click();
   await page.getByRole("heading", { name: "acme/app:1.0" }).waitFor();
   await page.goto("/vulnerability?id=CVE-1999-1");
-  await page.getByText("No feed of this server knows it").waitFor();
+  await page.getByText("No feed on this server lists it").waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -82,7 +82,7 @@ test("a person writes an advisory, adds what was found out, approves it, and tak
   if (signedIn === undefined) return;
   const page = await signedIn();
   await page.goto("/advisories");
-  await page.getByText("Nothing waits here").waitFor();
+  await page.getByText("Nothing is waiting for review").waitFor();
   await page.getByRole("button", { name: "New advisory" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Vulnerability").fill("CVE-2026-7, GHSA-2345-6789-cfgh");
@@ -99,7 +99,7 @@ test("a person writes an advisory, adds what was found out, approves it, and tak
   await page.getByText("The vulnerable code is never run.").waitFor();
   await page.getByText(HOSTILE).waitFor();
   await page.getByRole("button", { name: "Ask for changes" }).last().click();
-  await page.getByText("is to be changed").waitFor();
+  await page.getByText("needs changes").waitFor();
   await page.getByRole("button", { name: "Approve" }).last().click();
   await page.getByText("was approved").waitFor();
 

@@ -56,6 +56,6 @@ test("a vulnerability names who pulled what it affects; what is not known is not
 
   const theirs = await signedIn({ identity: ann });
   await theirs.goto("/vulnerability?id=CVE-2026-1");
-  await theirs.getByText("is shown to those who have CAP_USAGE_LIST and CAP_EVENTS_LIST").waitFor();
+  await theirs.getByText("You need CAP_USAGE_LIST and CAP_EVENTS_LIST in every group").waitFor();
   assert.deepEqual(complaints, []);
 });

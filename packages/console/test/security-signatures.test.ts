@@ -44,7 +44,7 @@ test("a signer is made, an image shows who signed it, and a policy blocks what i
   await row.getByText("The image itself").waitFor();
   await page.getByText("No signature policy is about this image").waitFor();
   await row.getByRole("button", { name: "Details" }).click();
-  await dialog.getByText("nobody whose word counts says when").waitFor();
+  await dialog.getByText("not recorded by a trusted source").waitFor();
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await page.getByLabel("As of").fill("2020-01-01T00:00");
   await page.getByText("Nothing was signed then").waitFor();
@@ -89,7 +89,7 @@ test("a signer is made, an image shows who signed it, and a policy blocks what i
   assert.equal((await repo.pull("v2")).status, 200);
   await page.getByRole("button", { name: "End" }).click();
   await dialog.getByRole("button", { name: "End" }).click();
-  await page.getByText("Nothing is exempt").waitFor();
+  await page.getByText("No exemptions").waitFor();
   assert.equal((await repo.pull("v2")).status, 403);
   assert.deepEqual(complaints, []);
 });
@@ -142,7 +142,7 @@ test("before a key is revoked it is said what hangs on it", async (t) => {
   const page = await signedIn();
   await page.goto(`/signatures/signer?uid=${signer}`);
   await page
-    .getByRole("table", { name: "Policies that ask for it" })
+    .getByRole("table", { name: "Policies that require it" })
     .getByRole("link", { name: "only signed" })
     .waitFor();
   await page

@@ -52,7 +52,7 @@ test("a trust root is pasted, a signer names it, and it is not deleted before th
   await page.getByRole("link", { name: "own" }).click();
 
   await page.getByRole("table", { name: "What it names" }).getByText("Transparency log").waitFor();
-  await page.getByRole("table", { name: "Signers that name it" }).getByRole("link", { name: "nightly" }).waitFor();
+  await page.getByRole("table", { name: "Signers that use it" }).getByRole("link", { name: "nightly" }).waitFor();
   await page.getByRole("button", { name: "Actions for own" }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await dialog.getByText("It is not deleted while signers name it").waitFor();
@@ -69,7 +69,7 @@ test("a trust root is pasted, a signer names it, and it is not deleted before th
   await page.getByRole("link", { name: "another" }).waitFor();
 
   await page.goto(`/signatures/trust-root?uid=${option ?? ""}`);
-  await page.getByText("No signer that you see names it").waitFor();
+  await page.getByText("No signer that you can see uses it").waitFor();
   await page.getByRole("button", { name: "Actions for own" }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();

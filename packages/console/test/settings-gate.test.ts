@@ -48,7 +48,7 @@ test("a gate shows which images it would block while it is typed, and of how man
   const table = preview.getByRole("table", { name: "Images with findings that count" });
   await table.getByRole("row", { name: /1\.0.*CVE-2026-1.*Exploited/ }).waitFor();
 
-  await page.getByLabel("Severity").selectOption({ label: "any, the unknown too" });
+  await page.getByLabel("Severity").selectOption({ label: "any, including unknown" });
   await preview.getByText("2 images with findings that count").waitFor();
   await table.getByRole("row", { name: /2\.0.*CVE-2026-2/ }).waitFor();
   await page.getByLabel("Only known to be exploited (KEV)").check();
@@ -56,7 +56,7 @@ test("a gate shows which images it would block while it is typed, and of how man
   await page.getByLabel("Grace period, days").fill("14");
   await preview.getByText("0 images with findings that count").waitFor();
   await page.getByLabel("Grace period, days").fill("0");
-  await page.getByLabel("Images of which it is not known what they hold").selectOption("ON_UNKNOWN_PASS");
+  await page.getByLabel("Images whose contents are not known").selectOption("ON_UNKNOWN_PASS");
   await preview.getByText("1 image not known, which passes").waitFor();
   await preview.getByText("An event would be emitted; nothing would be rejected.").waitFor();
   await page.getByLabel("What it does").selectOption("GATE_MODE_ENFORCE");

@@ -42,7 +42,7 @@ test("a readme is written, rendered, and does nothing that it should not", async
   await open(page, "acme/readme");
   await page.getByLabel("Description", { exact: true }).fill("An app");
   await page.getByRole("textbox", { name: "Readme" }).fill(HOSTILE);
-  const shown = page.getByRole("region", { name: "Readme as it is shown" });
+  const shown = page.getByRole("region", { name: "Preview of the readme" });
   await shown.getByRole("heading", { name: "About" }).waitFor();
   assert.deepEqual(
     await shown.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("href"))),
@@ -192,7 +192,7 @@ test("a repo is deleted once its name is written; a viewer reads why not", async
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await dialog.getByText("Write acme/old to delete it.").waitFor();
-  await dialog.getByLabel("Write the name of the image").fill("acme/old");
+  await dialog.getByLabel("Enter the name of the image").fill("acme/old");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await page.waitForURL(/\/images/);
   const { status } = await platform.call("GET", `/registry/v2/repos/${uid}`, { token: await platform.token() });

@@ -82,7 +82,7 @@ test("an owner without a provider signs in by the first link, invites by mail, h
   await owner.page.waitForURL("/profile?first=yes");
   await owner.page.getByLabel("Name", { exact: true }).fill("root@example.com");
   await owner.page.getByRole("button", { name: "Create a passkey" }).click();
-  await owner.page.getByText("From now on you sign in with it").first().waitFor();
+  await owner.page.getByText("From now on, sign in with it").first().waitFor();
 
   await owner.page.goto(`/access/invites?group=${platform.organization}`);
   await owner.page.getByRole("button", { name: "New invite" }).click();
@@ -90,7 +90,7 @@ test("an owner without a provider signs in by the first link, invites by mail, h
   await dialog.getByRole("radio", { name: "Editor" }).check();
   await dialog.getByRole("button", { name: "Create" }).click();
   await dialog.getByText("is required").waitFor();
-  await dialog.getByLabel("E-mail address").fill("kit@example.com");
+  await dialog.getByLabel("Email address").fill("kit@example.com");
   await dialog.getByRole("button", { name: "Create" }).click();
   await owner.page.getByText("The invite is on its way to kit@example.com").first().waitFor();
   await owner.page.getByRole("cell", { name: "kit@example.com" }).waitFor();
@@ -115,7 +115,7 @@ test("an owner without a provider signs in by the first link, invites by mail, h
   ).identities;
   await owner.page.goto(`/access/identity?uid=${person?.uid ?? ""}`);
   await owner.page.getByRole("button", { name: "Recovery link" }).click();
-  await owner.page.getByRole("dialog").getByRole("button", { name: "Make the link" }).click();
+  await owner.page.getByRole("dialog").getByRole("button", { name: "Create the link" }).click();
   const shown = await owner.page.getByRole("dialog").getByRole("group", { name: "link" }).innerText();
   assert.match(shown, /\/sign-in\/recover#[\w-]{43}/);
   await owner.page.getByRole("dialog").getByRole("button", { name: "Done" }).click();
@@ -123,12 +123,12 @@ test("an owner without a provider signs in by the first link, invites by mail, h
   await owner.page.getByRole("button", { name: "Recovery link" }).click();
   await owner.page
     .getByLabel("How they get the link")
-    .selectOption({ label: "This server mails it to kit@example.com" });
-  await owner.page.getByRole("dialog").getByRole("button", { name: "Make the link" }).click();
+    .selectOption({ label: "The server emails it to kit@example.com" });
+  await owner.page.getByRole("dialog").getByRole("button", { name: "Create the link" }).click();
   await owner.page.getByText("The recovery link is on its way to kit@example.com").first().waitFor();
   const again = await pageWithPasskeys(opened, platform);
   await again.page.goto(at(await linkFor(mail, "kit@example.com")));
-  await again.page.getByText("This makes a new passkey or password for").waitFor();
+  await again.page.getByText("This sets a new passkey or password for").waitFor();
   await again.page.getByRole("button", { name: "Create a passkey" }).click();
   await again.page.waitForURL("/");
   await kit.page.goto("/profile");

@@ -102,7 +102,7 @@ export function noPasskeys(): string | undefined {
   if (/^[\d.]+$|^\[/.test(window.location.hostname))
     return "Passkeys need a host name in the address of this page, not an IP address.";
   if (!window.isSecureContext) return "Passkeys need https.";
-  return window.PublicKeyCredential === undefined ? "This browser has no passkeys." : undefined;
+  return window.PublicKeyCredential === undefined ? "This browser does not support passkeys." : undefined;
 }
 
 function stepOf(answer: { next?: string; redirect?: string }): Step {
@@ -117,7 +117,7 @@ async function inBrowser<T>(work: () => Promise<T>): Promise<T> {
   } catch {
     throw new ApiError(0, {
       code: "CANCELED",
-      message: "The browser made no use of a passkey: it was canceled, or took too long.",
+      message: "No passkey was used: the request was canceled or timed out.",
     });
   }
 }

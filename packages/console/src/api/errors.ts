@@ -51,7 +51,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
 export function noAnswer(): ApiError {
   return new ApiError(0, {
     code: "UNAVAILABLE",
-    message: "The server does not answer. Check the connection; the page tries again by itself.",
+    message: "The server is not responding. Check the connection; the page tries again by itself.",
   });
 }
 

@@ -54,7 +54,7 @@ export async function readRegistry(
   if (!response.ok) throw await errorOf(response);
   if (Number(response.headers.get("content-length") ?? 0) > MAX_BYTES) {
     await response.body?.cancel();
-    throw new ApiError(413, { code: "OUT_OF_RANGE", message: "It is too large to be shown here." });
+    throw new ApiError(413, { code: "OUT_OF_RANGE", message: "It is too large to show here." });
   }
   return {
     text: await response.text(),

@@ -17,7 +17,7 @@ export async function repoByPath(path: string, { signal }: CallOptions = {}): Pr
     if (nextPageToken === "") break;
     pageToken = nextPageToken;
   }
-  throw new ApiError(404, { code: "NOT_FOUND", message: `There is no repo ${path} that you may see.` });
+  throw new ApiError(404, { code: "NOT_FOUND", message: `There is no image ${path} that you can see.` });
 }
 
 /** `repoByPath` as a query. */

@@ -29,7 +29,7 @@ export function DataAge() {
   const times = data.feeds.map(({ successTime }) => (successTime === undefined ? 0 : Date.parse(successTime)));
   if (times.length === 0) return <Line look={styles.none} text="No feeds" />;
   const oldestMs = Math.min(...times);
-  if (oldestMs === 0) return <Line look={styles.old} text="A feed was never read" />;
+  if (oldestMs === 0) return <Line look={styles.old} text="A feed has never been read" />;
   const look = data.feeds.some(({ isOverdue }) => isOverdue) ? styles.old : "";
   return (
     <Line look={look} text={`Vulnerability data: ${relativeTime(new Date(oldestMs).toISOString(), Date.now())}`} />

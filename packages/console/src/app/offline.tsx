@@ -20,7 +20,7 @@ export function Offline() {
   );
   return (
     <div role="status">
-      {isAway && <p className={styles.offline}>The server does not answer. What you see may be old; trying again.</p>}
+      {isAway && <p className={styles.offline}>The server is not responding. What you see may be old; trying again.</p>}
     </div>
   );
 }

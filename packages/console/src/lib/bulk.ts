@@ -27,7 +27,8 @@ const listeners = new Set<() => void>();
 
 /** Does it for one after the other. Throws when other work is still going on. */
 export async function runBulk<Item>({ title, items, nameOf, act, onEnd }: BulkTask<Item>): Promise<void> {
-  if (current?.isRunning === true) throw new Error(`${current.title} is still going on. Wait for it, or stop it.`);
+  if (current?.isRunning === true)
+    throw new Error(`${current.title} is still running. Wait for it to finish, or stop it.`);
   isStopped = false;
   let bulk: Bulk = { title, done: 0, total: items.length, failed: [], isRunning: true };
   set(bulk);

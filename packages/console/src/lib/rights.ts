@@ -30,7 +30,7 @@ export function useRightsInAny(uids: readonly string[]): Rights {
   };
 }
 
-const READING = "Your permissions are being read";
+const READING = "Loading your permissions";
 
 const reasonOf = (capability: Capability): string =>
-  `You need ${capability} here. Whoever may give roles on this group can give it to you.`;
+  `You need ${capability} here. Anyone who can assign roles on this group can grant it.`;

@@ -46,7 +46,7 @@ export function Failed({ error, reset }: ErrorComponentProps) {
 
 function titleOf(error: unknown): string {
   if (!(error instanceof ApiError)) return "This page failed";
-  if (error.status === 403) return "You may not see this";
-  if (error.status === 0) return "The server does not answer";
+  if (error.status === 403) return "You do not have access to this";
+  if (error.status === 0) return "The server is not responding";
   return "The server could not answer";
 }

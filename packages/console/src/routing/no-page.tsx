@@ -5,7 +5,7 @@ import styles from "./no-page.module.css";
 
 /** For an address that is no page. */
 export function Missing() {
-  return <NoSuch>There is no page at this address. It may be mistyped, or the page was moved.</NoSuch>;
+  return <NoSuch>There is no page at this address. It may be mistyped, or the page may have moved.</NoSuch>;
 }
 
 export interface NoSuchProps {

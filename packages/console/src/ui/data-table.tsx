@@ -121,7 +121,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
               <th className={styles.check}>
                 <input
                   type="checkbox"
-                  aria-label="Select all that are loaded"
+                  aria-label="Select all loaded rows"
                   checked={isAll}
                   onChange={() => onSelect?.(new Set(isAll ? [] : rows.map(idOf)))}
                 />

@@ -25,7 +25,7 @@ export function ErrorNote({ error }: { error: unknown }) {
 function partsOf(error: unknown): Pick<ApiError, "message" | "violations" | "requestId"> {
   if (error instanceof ApiError) {
     // The list says what is wrong with each field.
-    const message = error.violations.length > 0 ? "This cannot be done as it stands:" : error.message;
+    const message = error.violations.length > 0 ? "This cannot be done:" : error.message;
     return { message, violations: error.violations, requestId: error.status >= 500 ? error.requestId : "" };
   }
   return { message: error instanceof Error ? error.message : String(error), violations: [], requestId: "" };

@@ -31,7 +31,7 @@ export function FilterChip({ label, value, options, none = "Any", onValue }: Fil
         {isSet && !options.some(([each]) => each === value) && <option value={value}>{value}</option>}
       </select>
       {isSet && (
-        <button type="button" aria-label={`Take off the filter ${label}`} onClick={() => onValue(undefined)}>
+        <button type="button" aria-label={`Remove the filter ${label}`} onClick={() => onValue(undefined)}>
           <X size={14} aria-hidden />
         </button>
       )}

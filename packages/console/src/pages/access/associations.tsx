@@ -21,7 +21,7 @@ const PROVIDERS = [
 export const ASSOCIATIONS: ResourceSpec<AccountAssociation> = {
   title: "Account associations",
   noun: "association",
-  intro: "Which accounts at other providers belong to a group. There is one for each group at most.",
+  intro: "Links a group to accounts at cloud providers. Each group can have one association.",
   columns: [
     { id: "group", header: "Group", cell: ({ uid }) => <Place uid={uid} /> },
     { id: "name", header: "Name", orderBy: "name", cell: ({ name }) => name },
@@ -65,7 +65,7 @@ export const ASSOCIATIONS: ResourceSpec<AccountAssociation> = {
   remove: {
     capability: "CAP_IAM_ACCOUNT_ASSOCIATIONS_DELETE",
     send: (uid) => call(deleteAccountAssociation, { uid }),
-    effect: "The group has no cloud accounts any more. Nothing changes at the providers.",
+    effect: "The group is no longer linked to cloud accounts. Nothing changes at the providers.",
   },
   empty: {
     title: "No account associations here",

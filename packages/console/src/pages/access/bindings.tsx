@@ -14,7 +14,7 @@ import { parentOf } from "./parts/tree.ts";
 export const BINDINGS: ResourceSpec<RoleBinding> = {
   title: "Members",
   noun: "member",
-  intro: "Who can do what, and where. A role on a group counts there and in everything below it.",
+  intro: "Who can do what, and where. A role on a group applies to the group and everything below it.",
   isTall: true,
   columns: [
     {
@@ -91,11 +91,11 @@ export const BINDINGS: ResourceSpec<RoleBinding> = {
     verb: "Remove",
     capability: "CAP_IAM_ROLE_BINDINGS_DELETE",
     send: (uid) => call(deleteRoleBinding, { uid }),
-    effect: "Its next request may do less, unless another role gives the same.",
+    effect: "From its next request on it loses these permissions, unless another role grants them.",
   },
   empty: {
     title: "No members here",
-    text: "People become members by an invite link, or when their group at the identity provider has a role. Anybody who is in the directory is added with “New member”.",
+    text: "People become members through an invite link, or when their group at the identity provider has a role. Add anyone who already has an account with “New member”.",
     command: "moorage pull-token create --group acme --name cluster-1",
   },
 };
@@ -113,14 +113,14 @@ export function newBindingForm({
   return {
     title: "Add a member",
     action: "Add",
-    description: "You can give what you hold there yourself.",
+    description: "You can grant only what you hold there yourself.",
     fields: [
       { name: "identityUid", label: "Person or machine", kind: "identity", initial: identity },
       { name: "roleUid", label: "Role", kind: "role", initial: role },
       { name: "parent", label: "On group", kind: "group", initial: group, help: "And everything below it" },
     ],
     send: ({ identityUid = "", roleUid = "", parent = "" }) => {
-      if (parent === "") throw new Error("Choose the group that the role counts on.");
+      if (parent === "") throw new Error("Choose the group that the role applies to.");
       return call(createRoleBinding, { parent, roleBinding: { identityUid, roleUid } });
     },
   };

@@ -53,7 +53,7 @@ export function GroupActions({ group, path, onDeleted }: GroupActionsProps) {
         isOpen={open === "delete"}
         onClose={close}
         title={`Delete group ${path}?`}
-        description="Its role bindings go with it. A group that has repositories, identities or other groups below it is not deleted."
+        description="Its members lose the roles they have on it. A group that still has images, people, machines, or groups below it cannot be deleted."
         action="Delete"
         onConfirm={async () => {
           await call(deleteGroup, { uid: group.uid });

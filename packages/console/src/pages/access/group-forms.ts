@@ -24,7 +24,8 @@ export function editGroupForm({ uid, name, description }: Group): FormSpec {
   return {
     title: `Edit group ${name}`,
     action: "Save",
-    description: "Whoever pulls or pushes by its old name must use the new one: it is part of the names of its images.",
+    description:
+      "Its name is part of the names of its images: clients that pull or push by the old name must switch to the new one.",
     fields: [
       { ...NAME, initial: name },
       { ...DESCRIPTION, initial: description },

@@ -16,18 +16,18 @@ import { parentOf } from "./parts/tree.ts";
 const route = getRouteApi("/shell/access/group");
 
 const HERE = [
-  ["/images", "Images", "What is pushed to it and below"],
+  ["/images", "Images", "Everything pushed to it and below"],
   ["/access/bindings", "Members", "Who holds which role"],
   ["/access/identities", "Directory", "People and machines it manages"],
   ["/access/invites", "Invites", "Links by which people join"],
   ["/access/roles", "Roles", "What its own roles permit"],
   ["/access/providers", "Identity providers", "Where its people sign in"],
-  ["/access/terms", "Terms", "What they accept first"],
+  ["/access/terms", "Terms", "Documents to accept"],
   ["/access/machines", "Machines", "CI systems and push tokens"],
   ["/access/pull-tokens", "Pull tokens", "For clusters that only pull"],
   ["/access/associations", "Cloud accounts", "Accounts of clouds it trusts"],
-  ["/operations/quotas", "Quotas", "How much it may hold"],
-  ["/operations/usage", "Usage", "What it takes up and transfers"],
+  ["/operations/quotas", "Quotas", "Limits on what it stores"],
+  ["/operations/usage", "Usage", "Storage and traffic"],
 ] as const;
 
 const COLUMNS: readonly Column<Group>[] = [
@@ -77,7 +77,7 @@ export function GroupPage() {
             title="No groups below this one"
             command={`curl -X POST "$URL/iam/v2/groups/${uid}" -H "Authorization: Bearer $TOKEN" -d '{"name": "team"}'`}
           >
-            Make one for a team whose images only that team pushes: “New group below”, above, or by the API.
+            Create one for each team that pushes its own images, with “New group below” or the API.
           </Empty>
         ) : (
           <ShortTable label="Groups below" rows={below} columns={COLUMNS} idOf={(each) => each.uid} />

@@ -37,8 +37,8 @@ export function GroupsPage() {
       }
     >
       <p>
-        A group holds repositories, identities, roles and further groups. A role that is bound on a group counts for
-        everything below it. A group at the top is an organization.
+        A group holds images, packages, people, machines, roles, and other groups. A role on a group applies to
+        everything below it. A top-level group is an organization.
       </p>
       <div className={styles.choice}>
         <TextField
@@ -52,7 +52,7 @@ export function GroupsPage() {
       </div>
       {tree.length === 0 ? (
         <Empty
-          title={q === "" ? "You are in no group yet" : "No group has these letters in its path"}
+          title={q === "" ? "You are in no group yet" : "No group path contains these letters"}
           command='curl -X POST "$URL/iam/v2/groups" -H "Authorization: Bearer $TOKEN" -d &apos;{"name": "acme"}&apos;'
         >
           An administrator of the installation makes organizations; whoever owns one can invite you.

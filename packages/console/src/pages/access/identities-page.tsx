@@ -19,7 +19,7 @@ export const IDENTITIES: ResourceSpec<Identity> = {
   title: "Identities",
   noun: "identity",
   intro:
-    "Who acts: a person, a machine or a CI job. What an identity may do comes from its roles. One that pulls from the organization must be made in the organization itself, not in a group below.",
+    "Who acts: a person, a machine or a CI job. An identity can do what its roles allow. One that pulls from the organization must be created in the organization itself, not in a group below it.",
   columns: [
     {
       id: "name",
@@ -47,11 +47,11 @@ export const IDENTITIES: ResourceSpec<Identity> = {
   remove: {
     capability: "CAP_IAM_IDENTITY_DELETE",
     send: (uid) => call(deleteIdentity, { uid }),
-    effect: "Its role bindings and its tokens end with the next request. What it did stays in the audit log.",
+    effect: "It loses its roles and tokens from its next request on. What it did stays in the audit log.",
   },
   empty: {
     title: "No identities here",
-    text: "Make one for each job that pulls or pushes, so that each has only the permissions it needs.",
+    text: "Create one for each job that pulls or pushes, so that each has only the permissions it needs.",
     command: "moorage pull-token create --group acme --name cluster-1 --ttl 30d",
   },
 };

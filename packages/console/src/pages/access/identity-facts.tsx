@@ -16,7 +16,7 @@ export function IdentityFacts({ identity }: { identity: Identity }) {
         facts={[
           ["Description", description],
           ["E-mail", email],
-          ["E-mail, not verified", emailUnverified],
+          ["Email, not verified", emailUnverified],
           ["Groups left out of the last sign-in", groupsLeftOut],
           ["Assumed by", assumedBy(identity)],
           ["Issuer", code(claimMatch?.issuer ?? staticKeys?.issuer)],

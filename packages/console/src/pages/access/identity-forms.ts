@@ -6,8 +6,8 @@ import type { FieldSpec, FormSpec, Values } from "./parts/resource.ts";
 
 const KINDS = [
   ["claims", "Tokens of an OpenID Connect issuer (CI jobs)"],
-  ["keys", "Tokens signed with keys of its own"],
-  ["none", "Not assumed by tokens of others"],
+  ["keys", "Tokens signed with its own keys"],
+  ["none", "Not assumed by other tokens"],
 ] as const;
 const byClaims = ({ kind }: Values): boolean => kind === "claims";
 const byKeys = ({ kind }: Values): boolean => kind === "keys";
@@ -18,7 +18,7 @@ export function newIdentityForm(group: string): FormSpec<Identity> {
   return {
     title: "New identity",
     action: "Create",
-    description: "It can do nothing until a role is bound to it.",
+    description: "It cannot do anything until it is given a role.",
     fields: fieldsOf(),
     send: (values) => checked(call(createIdentity, { parent: group, identity: inputOf(values) })),
   };
@@ -74,7 +74,7 @@ function fieldsOf(identity?: Identity): FieldSpec[] {
       name: "subjectPattern",
       label: "Subject by pattern",
       when: byClaims,
-      help: "In place of the subject: a regular expression for all of it, such as repo:acme/app:.*",
+      help: "Instead of the subject: a regular expression that matches all of it, such as repo:acme/app:.*",
       initial: claimMatch?.subjectPattern ?? "",
     },
     {
@@ -89,7 +89,7 @@ function fieldsOf(identity?: Identity): FieldSpec[] {
       label: "Further claims",
       kind: "lines",
       when: byClaims,
-      help: "One a line: ref=refs/heads/main",
+      help: "One per line: ref=refs/heads/main",
       initial: toLines(claimMatch?.claims ?? {}),
     },
     {

@@ -46,13 +46,13 @@ export function IdentityPage() {
       <Recovery identity={identity} />
       <Row>
         <Link to="/access/explain" search={{ identity: uid }}>
-          May it pull that image?
+          Can it pull that image?
         </Link>
         <a href={`/audit?identity=${encodeURIComponent(uid)}`}>What it did</a>
         <a href={`/sessions?identity=${encodeURIComponent(uid)}`}>Its sessions</a>
       </Row>
       <Section
-        title="Roles bound to it"
+        title="Its roles"
         actions={
           <Button disabledReason={rights("CAP_IAM_ROLE_BINDINGS_CREATE")} onClick={() => setIsBinding(true)}>
             Give a role
@@ -60,10 +60,10 @@ export function IdentityPage() {
         }
       >
         {list.rows.length === 0 ? (
-          <Empty title="No role is bound to it that you see">It can do nothing until one is.</Empty>
+          <Empty title="It has no role that you can see">It cannot do anything until it is given one.</Empty>
         ) : (
           <DataTable
-            label="Roles bound to it"
+            label="Its roles"
             {...list}
             idOf={BINDINGS.uidOf}
             columns={[

@@ -8,7 +8,7 @@ export function assumedBy({ claimMatch, staticKeys, awsIdentity, identityProvide
   if (identityProvider !== "") return "a person who signs in";
   if (claimMatch) return `tokens of ${claimMatch.issuer ?? claimMatch.issuerPattern ?? "an issuer"}`;
   if (awsIdentity) return `AWS account ${awsIdentity.awsAccount}`;
-  return email === "" ? "tokens of this server alone" : "a person";
+  return email === "" ? "tokens of this server only" : "a person";
 }
 
 /**

@@ -54,7 +54,7 @@ export function InvitesPage() {
           onClose={() => setIsAccepting(false)}
           onDone={() => {
             void changed();
-            say("You have the role of the invite now");
+            say("You now have the invite's role");
           }}
         />
       )}

@@ -20,7 +20,7 @@ function requireAddress(mailTo: string): { mailTo: string; singleUse: boolean } 
   if (address !== "") return { mailTo: address, singleUse: true };
   throw new ApiError(400, {
     code: "INVALID_ARGUMENT",
-    message: "An e-mail address is required.",
+    message: "An email address is required.",
     violations: [{ field: "mailTo", description: "is required" }],
   });
 }
@@ -39,7 +39,7 @@ function mailWords({ mailTo, mailState, mailReason }: GroupInvite): string | und
   if (mailTo === "") return undefined;
   const why = mailReason === "" ? "" : `: ${mailReason}`;
   if (mailState === "MAIL_STATE_SENT") return "mail sent";
-  return mailState === "MAIL_STATE_FAILED" ? `mail not sent${why}` : `mail waits to be sent${why}`;
+  return mailState === "MAIL_STATE_FAILED" ? `mail not sent${why}` : `mail is waiting to be sent${why}`;
 }
 
 /** What the form says about an invite's way: by mail only where the server sends any. */
@@ -50,7 +50,7 @@ export function invitesWith(onMade: (invite: GroupInvite) => void, sendsMail: bo
   return {
     title: "Invites",
     noun: "invite",
-    intro: "A link that gives a role on a group. It is shown once, or sent by mail.",
+    intro: "A link that grants a role on a group. It is shown once, or sent by email.",
     columns: [
       { id: "role", header: "Role", cell: ({ role }) => role?.name },
       { id: "group", header: "On group", cell: ({ uid }) => <Place uid={parentOf(uid)} />, isMinor: true },
@@ -81,7 +81,8 @@ export function invitesWith(onMade: (invite: GroupInvite) => void, sendsMail: bo
       form: (parent) => ({
         title: "New invite",
         action: "Create invite link",
-        description: "You can give what you hold there yourself. They open the link, sign in, and are members.",
+        description:
+          "You can grant only what you hold there yourself. Whoever opens the link and signs in becomes a member.",
         fields: [
           { name: "roleUid", label: "Role", render: (field) => <RoleCards {...field} /> },
           {
@@ -90,21 +91,21 @@ export function invitesWith(onMade: (invite: GroupInvite) => void, sendsMail: bo
             kind: "options",
             initial: sendsMail ? MAILED : "",
             options: [
-              [MAILED, "This server mails it"],
-              ["", "I pass it on myself"],
+              [MAILED, "The server emails it"],
+              ["", "I send it myself"],
             ],
             when: () => sendsMail,
           },
           {
             name: "mailTo",
-            label: "E-mail address",
-            help: "The link is in the mail alone, for one person.",
+            label: "Email address",
+            help: "Only the email has the link, and it works for one person.",
             when: ({ way }) => way === MAILED,
           },
           {
             name: "email",
             label: "Who can use the link",
-            help: "An e-mail address: only who signs in with it through an identity provider. Empty: anyone with the link",
+            help: "With an email address, only the person who signs in with it through an identity provider. Leave empty for anyone with the link.",
             when: ({ way }) => way !== MAILED,
           },
           {
@@ -142,11 +143,11 @@ export function invitesWith(onMade: (invite: GroupInvite) => void, sendsMail: bo
       capability: "CAP_IAM_GROUP_INVITES_DELETE",
       verb: "Revoke",
       send: (uid) => call(deleteGroupInvite, { uid }),
-      effect: "The link no longer works. Whoever accepted it keeps the role.",
+      effect: "The link no longer works. People who accepted it keep the role.",
     },
     empty: {
       title: "No invites here",
-      text: "Invite people by a link: choose a group, then “New invite”.",
+      text: "Invite people with a link: choose a group, then “New invite”.",
       command: 'curl "$URL/iam/v2/groupInvites" -H "Authorization: Bearer $TOKEN"',
     },
   };

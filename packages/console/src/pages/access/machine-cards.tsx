@@ -28,7 +28,7 @@ const SYSTEMS: readonly ChoiceCard[] = [
 const ROLES: readonly ChoiceCard[] = [
   ["registry.push", "Pulls and pushes", "registry.push, on the group and everything below it"],
   ["registry.pull", "Pulls", "registry.pull, on the group and everything below it"],
-  ["", "None yet", "It can log in, and do nothing"],
+  ["", "None yet", "It can log in, but cannot do anything"],
 ];
 
 /** Chooses the system that the machine runs in. */

@@ -76,8 +76,8 @@ function unusualOf(form: MachineForm): FieldSpec[] {
   return [
     {
       name: UNUSUAL,
-      label: `Another ${rare.join(" or ")} than usual`,
-      help: "Of a server of your own, or of tokens that are made for others too",
+      label: `A different ${rare.join(" or ")}`,
+      help: "For your own server, or for tokens that are also issued for others",
       kind: "check",
       when: ({ system }) => system === form.name,
     },
@@ -125,7 +125,7 @@ async function makeBy(group: string, form: MachineForm, values: Values): Promise
   if ("problems" in read)
     throw new ApiError(400, {
       code: "INVALID_ARGUMENT",
-      message: "Some fields are not right yet.",
+      message: "Some fields need to be corrected.",
       violations: read.problems.map(({ field, message }) => ({ field: nameIn(form, field), description: message })),
     });
   const { name = "", description = "" } = values;
@@ -138,7 +138,7 @@ async function makeBy(group: string, form: MachineForm, values: Values): Promise
 async function roleNamed(name: string): Promise<string> {
   const { roles } = await call(listRoles, { name, uidp: { inRoot: true }, pageSize: 1 });
   const [role] = roles;
-  if (role === undefined) throw new Error(`You do not see the role ${name}.`);
+  if (role === undefined) throw new Error(`You cannot see the role ${name}.`);
   return role.uid;
 }
 

@@ -26,7 +26,7 @@ export function MachinesPage() {
     title: "Machines",
     noun: "machine",
     intro:
-      "CI jobs, pods and machines of clouds that log in with the tokens that their own system signs: nothing is stored that could be stolen. What cannot do that gets a pull token.",
+      "CI jobs, pods, and cloud machines that log in with tokens signed by their own system, so there is no stored secret to steal. Anything that cannot do that uses a pull token.",
     create: {
       ...IDENTITIES.create,
       form: newMachineForm,
@@ -37,7 +37,7 @@ export function MachinesPage() {
     },
     empty: {
       title: "No machines here",
-      text: "Make one for each repository that pushes, so that each has only the permissions it needs.",
+      text: "Create one for each repository that pushes, so that each has only the permissions it needs.",
       command: "moorage identities create acme/ci --github acme/app --branch main --role registry.push",
     },
   };

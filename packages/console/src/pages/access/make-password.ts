@@ -54,7 +54,7 @@ export async function makeToken({ kind, name, group, days, registry }: Wanted): 
   const endMs = Math.floor((nowMs + days * DAY_MS) / 1000) * 1000;
   const { roles } = await call(listRoles, { name: kind.role, uidp: { inRoot: true }, pageSize: 1 });
   const roleUid = roles[0]?.uid;
-  if (roleUid === undefined) throw new Error(`You do not see the role ${kind.role}.`);
+  if (roleUid === undefined) throw new Error(`You cannot see the role ${kind.role}.`);
   const made = await makePassword({ issuer: kind.issuer, audience: registry, nowMs, endMs });
   const end = new Date(endMs).toISOString();
   const { issuer, subject, issuerKeys, token } = made;

@@ -21,7 +21,7 @@ function mappingsOf(provider: string): ResourceSpec<ExternalGroupRoleMapping> {
     title: "External group mappings",
     noun: "mapping",
     intro:
-      "Whoever is in a group at an identity provider has a role here, for as long as the provider's token says so. The provider's groups claim must be set.",
+      "People in a group at an identity provider have a role here, as long as the provider's token says so. The provider needs a groups claim.",
     columns: [
       { id: "external", header: "Group there", cell: ({ externalGroupId }) => externalGroupId },
       {
@@ -41,13 +41,13 @@ function mappingsOf(provider: string): ResourceSpec<ExternalGroupRoleMapping> {
       form: (group) => ({
         title: "New mapping",
         action: "Create",
-        description: "You can give what you hold there yourself.",
+        description: "You can grant only what you hold there yourself.",
         fields: [
           { name: "parent", label: "Identity provider", kind: "provider", initial: provider },
           {
             name: "externalGroupId",
             label: "Group there",
-            help: "As the provider's groups claim names it",
+            help: "As it appears in the provider's groups claim",
           },
           ...given({ scope: group }),
         ],
@@ -73,11 +73,11 @@ function mappingsOf(provider: string): ResourceSpec<ExternalGroupRoleMapping> {
     remove: {
       capability: "CAP_IAM_IDENTITY_PROVIDERS_DELETE",
       send: (uid) => call(deleteExternalGroupRoleMapping, { uid }),
-      effect: "Whoever is in that group loses the role with the next request.",
+      effect: "People in that group lose the role from their next request on.",
     },
     empty: {
       title: "No mappings here",
-      text: "With one, joining a group at the provider is enough to have a role here.",
+      text: "With a mapping, joining a group at the provider is enough to get a role here.",
       command: 'curl "$URL/iam/v2/externalGroupRoleMappings" -H "Authorization: Bearer $TOKEN"',
     },
   };
@@ -86,7 +86,7 @@ function mappingsOf(provider: string): ResourceSpec<ExternalGroupRoleMapping> {
 function given({ roleUid = "", scope = "" }: { roleUid?: string; scope?: string }): FieldSpec[] {
   return [
     { name: "roleUid", label: "Role", kind: "role", initial: roleUid },
-    { name: "scope", label: "On group", kind: "group", help: "That of the provider, or one below", initial: scope },
+    { name: "scope", label: "On group", kind: "group", help: "The provider's group, or one below it", initial: scope },
   ];
 }
 

@@ -9,7 +9,9 @@ export function useOrganizationsReason(): string | undefined {
   const { data, isPending } = useQuery(
     query(explainAccess, { identity: session.identity, method: "GroupsService/CreateGroup", resource: "" }),
   );
-  if (isPending) return "Your permissions are being read";
+  if (isPending) return "Loading your permissions";
   // Without an answer the server decides when it is done.
-  return data === undefined || data.allowed ? undefined : "Only administrators of the installation make organizations.";
+  return data === undefined || data.allowed
+    ? undefined
+    : "Only administrators of the installation can create organizations.";
 }

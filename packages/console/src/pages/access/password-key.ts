@@ -28,9 +28,7 @@ const KEY = { name: "ECDSA", namedCurve: "P-256" };
 export async function makePassword({ issuer, audience, nowMs, endMs, scopes }: PasswordClaims): Promise<Password> {
   const subtle = (globalThis.crypto as { subtle?: SubtleCrypto } | undefined)?.subtle;
   if (subtle === undefined)
-    throw new Error(
-      "This browser makes no keys on a page that came without TLS: use https, or the command moorage pull-token.",
-    );
+    throw new Error("Without TLS, this browser cannot create keys: use https, or the command moorage pull-token.");
   const { privateKey, publicKey } = await subtle.generateKey(KEY, true, ["sign", "verify"]);
   const { kty, crv, x, y } = await subtle.exportKey("jwk", publicKey);
   // RFC 7638 requires the members in this order.

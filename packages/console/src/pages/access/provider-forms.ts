@@ -94,13 +94,13 @@ function fieldsOf({ name, description, defaultRole, oidc }: Partial<IdentityProv
       name: "clientSecret",
       label: "Client secret",
       isSecret: true,
-      help: oidc === undefined ? "Empty for a public client" : "Empty keeps the one there is",
+      help: oidc === undefined ? "Leave empty for a public client" : "Leave empty to keep the current one",
     },
     {
       name: "additionalScopes",
       label: "Additional scopes",
       kind: "lines",
-      help: "One a line, such as email",
+      help: "One per line, such as email",
       initial: (oidc?.additionalScopes ?? ["email", "profile"]).join("\n"),
     },
     {

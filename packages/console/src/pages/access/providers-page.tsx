@@ -16,7 +16,7 @@ const PROVIDERS: ResourceSpec<IdentityProvider> = {
   title: "Identity providers",
   noun: "provider",
   intro:
-    "Where the people of an organization sign in, by OpenID Connect. Register the redirect URI there, exactly as it stands.",
+    "Where the people of an organization sign in with OpenID Connect. Register the redirect URI there exactly as shown.",
   columns: [
     { id: "name", header: "Name", orderBy: "name", cell: ({ name }) => name },
     {
@@ -54,11 +54,11 @@ const PROVIDERS: ResourceSpec<IdentityProvider> = {
   remove: {
     capability: "CAP_IAM_IDENTITY_PROVIDERS_DELETE",
     send: (uid) => call(deleteIdentityProvider, { uid }),
-    effect: "Nobody signs in through it any more, and its mappings go with it.",
+    effect: "Nobody can sign in through it any longer, and its mappings are deleted with it.",
   },
   empty: {
     title: "No identity provider here",
-    text: "With one, people of the organization sign in with the accounts that they have. Choose the organization, then “New provider”.",
+    text: "With a provider, people sign in with the accounts they already have. Choose the organization, then “New provider”.",
     command: "moorage login --help",
   },
 };

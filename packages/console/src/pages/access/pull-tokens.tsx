@@ -19,7 +19,7 @@ export function passwordsWith(registry: string, onMade: (made: MadePassword) => 
     title: "Pull tokens",
     noun: "pull token",
     intro:
-      "A user name and a password for a machine that pulls what is in one group and below it. A CI job needs none: it logs in with the token that its CI system signs.",
+      "A user name and password for a machine that pulls from one group and everything below it. A CI job does not need one: it logs in with the token that its CI system signs.",
     columns: [
       {
         id: "name",
@@ -50,7 +50,7 @@ export function passwordsWith(registry: string, onMade: (made: MadePassword) => 
       form: (group) => ({
         title: "New pull token",
         action: "Create",
-        description: "Its password is shown once.",
+        description: "Its password is shown only once.",
         fields: [
           { name: "name", label: "Name", help: "What it is for, such as cluster-1" },
           {
@@ -59,7 +59,7 @@ export function passwordsWith(registry: string, onMade: (made: MadePassword) => 
             kind: "options",
             options: [
               ["pull", "pull"],
-              ["push", "pull and push: whoever reads it can push"],
+              ["push", "pull and push: anyone who reads it can push"],
             ],
             initial: "pull",
           },
@@ -71,14 +71,15 @@ export function passwordsWith(registry: string, onMade: (made: MadePassword) => 
               ["7", "a week"],
               ["30", "30 days"],
               ["90", "90 days"],
-              ["365", "a year (pull alone)"],
+              ["365", "a year (pull only)"],
             ],
             initial: "30",
           },
         ],
         send: async ({ name = "", kind, days }) => {
           const wanted = kind === "push" ? PUSH_TOKEN : PULL_TOKEN;
-          if (Number(days) > wanted.maxDays) throw new Error(`A ${wanted.noun} is good for ${wanted.maxDays} days.`);
+          if (Number(days) > wanted.maxDays)
+            throw new Error(`A ${wanted.noun} can last at most ${wanted.maxDays} days.`);
           return await makeToken({ kind: wanted, name, group, days: Number(days), registry });
         },
       }),
@@ -87,7 +88,7 @@ export function passwordsWith(registry: string, onMade: (made: MadePassword) => 
       capability: "CAP_IAM_IDENTITY_DELETE",
       verb: "Revoke",
       send: (uid) => call(deleteIdentity, { uid }),
-      effect: "The password, and what was gotten for it, is of no use from the next request on.",
+      effect: "The password, and tokens issued for it, stop working from the next request on.",
     },
     empty: {
       title: "No pull tokens here",

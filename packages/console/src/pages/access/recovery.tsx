@@ -31,7 +31,7 @@ export function Recovery({ identity }: { identity: Identity }) {
         </Button>
       }
     >
-      <p>Signs in here with a passkey or a password. A recovery link makes new ones for whoever has lost theirs.</p>
+      <p>Signs in here with a passkey or a password. A recovery link lets someone who lost theirs set up new ones.</p>
       {isMaking && (
         <FormDialog
           form={formFor(uid, sendsMail ? identity.emailUnverified : "")}
@@ -57,20 +57,20 @@ const MAILED = "mail";
 /** `address`: where it can be mailed to; empty for nowhere. */
 function formFor(uid: string, address: string): FormSpec<RecoveryLink> {
   return {
-    title: "Make a recovery link?",
-    action: "Make the link",
+    title: "Create a recovery link?",
+    action: "Create the link",
     description:
-      "Using it ends the passkeys and the password there are, all sessions and personal tokens. Until then nothing changes.",
+      "Using it removes the existing passkeys and password, and ends all sessions and personal tokens. Nothing changes until then.",
     fields: [
       {
         name: "way",
         label: "How they get the link",
         kind: "options",
         options: [
-          ["", "I pass it on myself"],
-          [MAILED, `This server mails it to ${address}`],
+          ["", "I send it myself"],
+          [MAILED, `The server emails it to ${address}`],
         ],
-        help: "Nobody has verified that the address is theirs: they typed it themselves.",
+        help: "The address is not verified: they typed it themselves.",
         when: () => address !== "",
       },
     ],

@@ -44,7 +44,7 @@ export const ROLES: ResourceSpec<Role> = {
     form: (group) => ({
       title: "New role",
       action: "Create",
-      description: "Out of permissions that you hold there yourself.",
+      description: "Made of permissions that you hold there yourself.",
       fields: fieldsOf(),
       send: (values) => call(createRole, { parent: group, role: inputOf(values) }),
     }),
@@ -54,7 +54,7 @@ export const ROLES: ResourceSpec<Role> = {
     form: (role) => ({
       title: `Edit role ${role.name}`,
       action: "Save",
-      description: "Whoever holds the role has the new permissions with the next request.",
+      description: "Everyone with this role gets the new permissions from their next request on.",
       fields: fieldsOf(role),
       send: (values) =>
         call(updateRole, {
@@ -66,11 +66,11 @@ export const ROLES: ResourceSpec<Role> = {
   remove: {
     capability: "CAP_IAM_ROLES_DELETE",
     send: (uid) => call(deleteRole, { uid }),
-    effect: "A role that is still bound, or that an invite or a mapping gives, is not deleted.",
+    effect: "A role that is still in use by a member, an invite, or a mapping cannot be deleted.",
   },
   empty: {
-    title: "No roles of its own here",
-    text: "Built-in roles do for most: viewer, editor, owner, registry.pull, registry.push. Without a group they are shown.",
+    title: "No custom roles here",
+    text: "The built-in roles are enough for most teams: viewer, editor, owner, registry.pull, registry.push. Clear the group to see them.",
     command: 'curl "$URL/iam/v2/roles" -H "Authorization: Bearer $TOKEN"',
   },
 };

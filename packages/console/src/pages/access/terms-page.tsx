@@ -33,14 +33,16 @@ export function TermsPage() {
       }
     >
       <p>
-        Documents that this installation wants accepted, such as a privacy notice. What a group accepts counts for
-        everything below it. Calls that wait for one say which.
+        Documents that this installation asks you to accept, such as a privacy notice. Accepting one for a group covers
+        everything below it. A call that needs one names it.
       </p>
       <div className={styles.choice}>
         <GroupChoice group={group} none="Choose…" />
       </div>
       {group === "" ? (
-        <Empty title="Choose a group">Acceptances are of one group and of those above it.</Empty>
+        <Empty title="Choose a group">
+          Documents are accepted for one group at a time; those accepted above it count too.
+        </Empty>
       ) : (
         <TermsTable group={group} order={order} />
       )}
@@ -59,13 +61,13 @@ function acceptForm(group: string, document: string): FormSpec {
   return {
     title: "Accept a document",
     action: "Accept",
-    description: "For this group and everything below it, in your name. It cannot be taken back.",
+    description: "For this group and everything below it, in your name. This cannot be undone.",
     fields: [
       {
         name: "documentIds",
         label: "Documents",
         kind: "lines",
-        help: "Their ids, one a line, as the call that waits for them names them",
+        help: "Their ids, one per line, as named by the call that needs them",
         initial: document.split(",").join("\n"),
       },
     ],

@@ -31,10 +31,10 @@ export function TermsTable({ group, order }: { group: string; order: string | un
   if (list.rows.length === 0)
     return (
       <Empty
-        title="Nothing is accepted yet"
+        title="Nothing has been accepted yet"
         command={`curl -X POST "$URL/iam/v2/terms/${group}" -H "Authorization: Bearer $TOKEN" -d '{"documentIds": ["privacy"]}'`}
       >
-        Nothing has to be, unless a call says so. Who owns the group can accept a document here.
+        Nothing needs to be, unless a call asks for it. Owners of the group can accept documents here.
       </Empty>
     );
   return (

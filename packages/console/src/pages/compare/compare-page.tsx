@@ -39,7 +39,7 @@ export function ComparePage() {
       </Card>
       {!first.packagesComplete && (
         <Note look="warning">
-          The packages of one of the images are not known, or not all: see the platforms below.
+          The packages of one of the images are not known, or not completely: see the platforms below.
         </Note>
       )}
       <Section title="Vulnerabilities">

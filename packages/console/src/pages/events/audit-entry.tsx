@@ -68,7 +68,7 @@ function Decision({ entry: { decision, code } }: { entry: AuditEntry }) {
 }
 
 function Who({ entry: { identity, act } }: { entry: AuditEntry }) {
-  return <IdentityName uid={identity} none={act["actor"] === "system" ? "this server" : "nobody known"} />;
+  return <IdentityName uid={identity} none={act["actor"] === "system" ? "this server" : "unknown"} />;
 }
 
 /** `GroupsService.CreateGroup` of `moorage.iam.v2.GroupsService.CreateGroup`; other names stay. */

@@ -31,7 +31,7 @@ export function AuditFilters({ search, groups, wrong }: AuditFiltersProps) {
     <Toolbar>
       <FilterChip
         label="Group"
-        none="all that you may read"
+        none="everything that you can read"
         value={search.group || undefined}
         options={groups.map(({ uid }) => [uid, groupPath(uid, groups)])}
         onValue={(group) => set({ group: group ?? "" })}

@@ -39,7 +39,7 @@ export function AuditPage() {
   const wrong = fieldErrors(error);
   const wrongs = FIELDS.flatMap((name) => wrong(name) ?? []);
   return (
-    <Page title="Audit log" lede="Who did what, and what was refused." actions={<AuditExport search={search} />}>
+    <Page title="Audit log" lede="Who did what, and what was denied." actions={<AuditExport search={search} />}>
       <AuditFilters search={search} groups={groups} wrong={wrong} />
       {wrongs.length > 0 && <p role="alert">{wrongs.join("; ")}</p>}
       <ErrorNote error={otherError(error, FIELDS)} />
@@ -49,16 +49,16 @@ export function AuditPage() {
             ? `${counted(left, "time")} the console renewed a sign-in: not shown here, but in the export.`
             : "Renewed sign-ins of the console are shown."}{" "}
           <Link to="/audit" search={{ ...search, own: left > 0 ? SHOWN : "" }} replace>
-            {left > 0 ? "Show them" : "Leave them out"}
+            {left > 0 ? "Show them" : "Hide them"}
           </Link>
         </p>
       )}
       {data !== undefined && rows.length === 0 && !goesOn ? (
-        <Empty title={hasNextPage ? "Only renewed sign-ins so far" : "No entry that you may read fits"}>
+        <Empty title={hasNextPage ? "Only renewed sign-ins so far" : "No entry that you can read matches"}>
           {hasNextPage ? (
-            <Button onClick={more}>Look further back</Button>
+            <Button onClick={more}>Search further back</Button>
           ) : (
-            "Leave filters empty to see more. The roles owner and auditor may read the log of a group."
+            "Clear filters to see more. The roles owner and auditor can read the log of a group."
           )}
         </Empty>
       ) : (

@@ -59,7 +59,7 @@ export function Deliveries({ subscription: { uid } }: { subscription: Subscripti
       </Row>
       <ErrorNote error={error} />
       {data !== undefined && rows.length === 0 ? (
-        <Empty title="No deliveries">Nothing has happened that it is sent. Send a test to try the receiver.</Empty>
+        <Empty title="No deliveries">No event that it is for has happened yet. Send a test to try the receiver.</Empty>
       ) : (
         <DataTable
           label="Deliveries"

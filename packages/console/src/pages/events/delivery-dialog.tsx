@@ -12,14 +12,14 @@ import { say } from "../../ui/toasts.tsx";
 import { answerOf } from "./delivery-answer.ts";
 import { DeliveryBadge } from "./states.tsx";
 
-/** A delivery with each of its attempts; it can be sent once more. */
+/** A delivery with each of its attempts; it can be sent again. */
 export function DeliveryDialog({ delivery, onClose }: { delivery: Delivery | undefined; onClose: () => void }) {
   const client = useQueryClient();
   const rights = useRights(delivery?.uid ?? "");
   const again = useMutation({
     mutationFn: (uid: string) => call(redeliverEvent, { uid }),
     onSuccess: async () => {
-      say("The event is sent once more");
+      say("The event will be sent again");
       await client.invalidateQueries({ queryKey: [collection(listDeliveries)] });
     },
   });
@@ -57,7 +57,7 @@ export function DeliveryDialog({ delivery, onClose }: { delivery: Delivery | und
         />
         <h3>Attempts</h3>
         {attempts.length === 0 ? (
-          <p>None has ended yet.</p>
+          <p>No attempt has finished yet.</p>
         ) : (
           <ol aria-label="Attempts">
             {attempts.map(({ startTime, latency, status, error }, index) => (

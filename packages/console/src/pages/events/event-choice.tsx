@@ -26,7 +26,7 @@ export function EventChoice({ group, ticked, onTicked }: EventChoiceProps) {
   return (
     <div role="group" aria-label="Events">
       <p className={styles.head}>
-        <strong>Events</strong> {ticked.length === 0 ? "none chosen: all are sent" : `${ticked.length} chosen`}
+        <strong>Events</strong> {ticked.length === 0 ? "none selected: all events are sent" : `${ticked.length} chosen`}
         {recent !== undefined && `: ${recentWords(recent, chosen, nowMs)}`}
       </p>
       <div className={styles.ticks}>

@@ -29,7 +29,7 @@ export function FeedPage() {
   return (
     <Page
       title="Events"
-      lede="What happens in a group and in all below it."
+      lede="What happens in a group and everything below it."
       actions={
         isLive && (
           <Button
@@ -42,8 +42,8 @@ export function FeedPage() {
       }
     >
       {groups.length === 0 ? (
-        <Empty title="You see no group yet">
-          Events belong to groups. Ask somebody who owns one to give you a role.
+        <Empty title="You cannot see any group yet">
+          Events belong to groups. Ask the owner of a group to give you a role.
         </Empty>
       ) : (
         <>
@@ -59,7 +59,7 @@ export function FeedPage() {
               label="Show"
               none="newest first, live"
               value={from === "oldest" ? from : undefined}
-              options={[["oldest", "from the oldest on"]]}
+              options={[["oldest", "oldest first"]]}
               onValue={(value) => go({ from: value ?? "" })}
             />
             <TextChip

@@ -14,17 +14,17 @@ export function LiveFeed({ filter, isPaused }: { filter: FeedFilter; isPaused: b
       <ErrorNote error={error} />
       {data?.hasMissed && (
         <Note look="warning">
-          Events were removed before this page could read them. It goes on with the recent ones.
+          Some events were removed before this page could read them. It continues with recent ones.
         </Note>
       )}
       <p>
-        {isPaused ? "Paused: new events come when you go on. " : ""}
+        {isPaused ? "Paused: new events appear when you resume. " : ""}
         {data === undefined ? (error === null ? "Reading…" : "") : `${counted(count, "event")}, newest first.`}
       </p>
       {data !== undefined &&
         (count === 0 ? (
           <Empty title="Nothing has happened here yet" command="moorage sample --push URL/acme/app:latest">
-            Events show here within seconds. Push an image, for instance:
+            Events appear here within seconds. For example, push an image:
           </Empty>
         ) : (
           <EventTable events={data.events} />

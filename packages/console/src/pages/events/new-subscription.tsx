@@ -34,7 +34,7 @@ export interface NewSubscriptionProps {
   onMade: (made: Subscription) => void;
 }
 
-const noteTest = (): void => say("A test event is on its way");
+const noteTest = (): void => say("A test event is being sent");
 const noteNoTest = (): void => say("The webhook was made, but the test could not be sent");
 
 const FIELDS = ["sink", "typePrefixes", "subjectPrefixes"];
@@ -80,7 +80,7 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
       isOpen
       onClose={onClose}
       title="New webhook"
-      description="Calls an address of yours when something happens in a group, or in one below it, until it answers."
+      description="Calls your address when something happens in a group or below it, and retries until it answers."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -105,7 +105,7 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
             type="url"
             required
             placeholder="https://hooks.example.com/moorage"
-            help="An https address of yours, called when something happens. It cannot be changed later."
+            help="Your https address. It cannot be changed later."
             error={wrong("sink")}
           />
           <FormatChoice group={group} format={format} onFormat={setFormat} />
@@ -116,7 +116,7 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
             rows={2}
             spellCheck={false}
             placeholder={`${prefix}scanner.`}
-            help="What other types begin with, one in each line."
+            help="What other types begin with, one per line."
             error={wrong("typePrefixes")}
           />
           <TextArea
@@ -124,10 +124,10 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
             name="subjects"
             rows={2}
             spellCheck={false}
-            help="Uids of images or groups, one in each line. None: all."
+            help="Uids of images or groups, one per line. Leave empty for all."
             error={wrong("subjectPrefixes")}
           />
-          <CheckField label="Only by tag" name="tagged" help="Of pushes and pulls only those by a tag" />
+          <CheckField label="Only by tag" name="tagged" help="Only pushes and pulls by tag" />
           <CheckField
             label="Send a test"
             help="As soon as it is made: the deliveries of the webhook say what became of it"

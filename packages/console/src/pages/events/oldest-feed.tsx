@@ -12,7 +12,7 @@ export function OldestFeed({ filter }: { filter: FeedFilter }) {
     <>
       <ErrorNote error={error} />
       {data !== undefined && events.length === 0 && !hasNextPage ? (
-        <Empty title="No event is kept that fits">Choose another group, or leave the filters empty.</Empty>
+        <Empty title="No stored event matches">Choose another group, or clear the filters.</Empty>
       ) : (
         <EventTable
           events={events}

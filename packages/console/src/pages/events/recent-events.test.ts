@@ -20,5 +20,5 @@ test("the words say of how many and since when, and whether there are more", () 
     "2 of the last 3 events, since 3 h ago",
   );
   assert.match(recentWords({ types: TYPES, since, isMore: true }, pushes, NOW), /^2 of the last at least 3 events/);
-  assert.equal(recentWords({ types: [], since: undefined, isMore: false }, pushes, NOW), "no event lately");
+  assert.equal(recentWords({ types: [], since: undefined, isMore: false }, pushes, NOW), "no recent events");
 });

@@ -56,7 +56,7 @@ export function recentWords(
   prefixes: readonly string[],
   nowMs: number,
 ): string {
-  if (types.length === 0) return "no event lately";
+  if (types.length === 0) return "no recent events";
   const begun = since === undefined ? "" : `, since ${relativeTime(since, nowMs)}`;
   const found = countOf(types, prefixes);
   const all = `${isMore ? "at least " : ""}${count(types.length)} ${types.length === 1 ? "event" : "events"}`;

@@ -41,7 +41,7 @@ export function ReplayDialog({ uid, onClose, onDone }: ReplayDialogProps) {
         sent += answer.count;
         startTime = answer.nextStartTime;
       }
-      say(`${counted(sent, "event")} sent once more`);
+      say(`${counted(sent, "event")} sent again`);
       await onDone();
       onClose();
     } catch (problem) {
@@ -53,7 +53,7 @@ export function ReplayDialog({ uid, onClose, onDone }: ReplayDialogProps) {
       isOpen
       onClose={onClose}
       title="Send events again"
-      description="Every event of that time goes once more to the receiver, with the same id."
+      description="Every event of that time is sent to the receiver again, with the same id."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -66,8 +66,8 @@ export function ReplayDialog({ uid, onClose, onDone }: ReplayDialogProps) {
       <form id={formId} onSubmit={(event) => void submit(event)}>
         <Stack>
           <SelectField label="Which" name="state" defaultValue="DELIVERY_STATE_DEAD">
-            <option value="DELIVERY_STATE_DEAD">dead letters: given up</option>
-            <option value="DELIVERY_STATE_DELIVERED">those that were delivered</option>
+            <option value="DELIVERY_STATE_DEAD">dead letters: delivery was given up</option>
+            <option value="DELIVERY_STATE_DELIVERED">delivered events</option>
             <option value="">both</option>
           </SelectField>
           <TextField
@@ -78,7 +78,13 @@ export function ReplayDialog({ uid, onClose, onDone }: ReplayDialogProps) {
             required
             defaultValue={localTime(new Date(Date.now() - HOUR_MS).toISOString())}
           />
-          <TextField label="Until" name="until" type="datetime-local" step={1} help="Empty: until now" />
+          <TextField
+            label="Until"
+            name="until"
+            type="datetime-local"
+            step={1}
+            help="Leave empty to use the current time"
+          />
           <ErrorNote error={error} />
         </Stack>
       </form>

@@ -19,11 +19,11 @@ export function SecretDialog({
     <Dialog
       isOpen
       onClose={onClose}
-      title="Keep this secret now"
+      title="Save this secret now"
       description="Your receiver verifies events with it. It is shown this once; later you can only make a new one."
       actions={
         <Button look="primary" onClick={onClose}>
-          I have kept it
+          I have saved it
         </Button>
       }
     >
@@ -31,7 +31,7 @@ export function SecretDialog({
         <Command text={secret} label="secret" />
         {oldSecretExpireTime !== undefined && (
           <p>
-            The secret before it signs as well until <Time value={oldSecretExpireTime} />.
+            The previous secret also signs until <Time value={oldSecretExpireTime} />.
           </p>
         )}
       </Stack>

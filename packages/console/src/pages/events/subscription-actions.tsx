@@ -51,7 +51,7 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
     <>
       <Button
         disabledReason={mayNot}
-        onClick={() => void act(() => call(testSubscription, { uid }), "A test event is on its way")}
+        onClick={() => void act(() => call(testSubscription, { uid }), "A test event is being sent")}
       >
         Send a test
       </Button>
@@ -65,7 +65,7 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
       ) : (
         <Button
           disabledReason={mayNot}
-          onClick={() => void act(() => call(resumeSubscription, { uid }), "Resumed: what waited is sent first")}
+          onClick={() => void act(() => call(resumeSubscription, { uid }), "Resumed: waiting events are sent first")}
         >
           Resume
         </Button>
@@ -84,9 +84,9 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
       <Confirm
         isOpen={open === "rotate"}
         onClose={() => setOpen(undefined)}
-        title="Make a new secret"
-        description="The secret of now signs as well for 24 hours, so that the receiver can change over."
-        action="Make a new secret"
+        title="Create a new secret"
+        description="The current secret also signs for 24 hours, so that the receiver can switch."
+        action="Create a new secret"
         onConfirm={async () => {
           setRotated(await call(rotateSubscriptionSecret, { uid }));
           await refresh();
@@ -96,7 +96,7 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
         isOpen={open === "delete"}
         onClose={() => setOpen(undefined)}
         title="Delete the webhook"
-        description={`Nothing more is sent to ${sink}, what waits neither, and its deliveries are gone.`}
+        description={`Nothing more is sent to ${sink}, including events that are waiting. Its delivery history is deleted.`}
         action="Delete"
         onConfirm={async () => {
           await call(deleteSubscription, { uid });

@@ -38,7 +38,7 @@ export function SubscriptionPage() {
             ["Group", groupPath(parentUid(uid), groups)],
             ["Types", typePrefixes.length === 0 ? "all" : typePrefixes.join(", ")],
             ["Subjects", subjectPrefixes.length === 0 ? "all" : subjectPrefixes.join(", ")],
-            ["Pushes and pulls", taggedOnly ? "only those by a tag" : undefined],
+            ["Pushes and pulls", taggedOnly ? "only by tag" : undefined],
             ["Rate that the receiver allows", allowedRate > 0 ? `${allowedRate} a minute` : undefined],
             ["Created", <Time key="made" value={subscription.createTime} />],
             [

@@ -57,11 +57,11 @@ export function SubscriptionsPage() {
     },
   ];
   const reason =
-    target === "" ? "You see no group" : group === "" ? undefined : rights("CAP_EVENTS_SUBSCRIPTION_CREATE");
+    target === "" ? "You cannot see any group" : group === "" ? undefined : rights("CAP_EVENTS_SUBSCRIPTION_CREATE");
   return (
     <Page
       title="Webhooks"
-      lede="Addresses of yours that are called when something happens in a group."
+      lede="Addresses that are called when something happens in a group."
       actions={
         <Button look="primary" disabledReason={reason} onClick={() => setNew(true)}>
           New webhook
@@ -79,8 +79,8 @@ export function SubscriptionsPage() {
       </Toolbar>
       {rows.length === 0 ? (
         <Empty title="No webhooks yet">
-          A webhook sends the events of a group, such as pushes, to an address of yours. Create one with “New webhook”,
-          or read them under Events.
+          A webhook sends the events of a group, such as pushes, to your address. Create one with “New webhook”, or read
+          events under Events.
         </Empty>
       ) : (
         <DataTable

@@ -32,7 +32,7 @@ export function FindingsOverTime({ group }: { group: string | undefined }) {
           <DayChart label="Open findings" series={hasOthers ? [...SEVERITIES, OTHER] : SEVERITIES} days={days} />
         )}
         {days?.every(({ values }) => values === undefined) && (
-          <p className={styles.quiet}>Not counted yet. Findings are counted every hour.</p>
+          <p className={styles.quiet}>Not counted yet. Findings are counted once an hour.</p>
         )}
         {unknown > 0 && (
           <p className={styles.quiet}>

@@ -33,7 +33,7 @@ export function HomePage() {
     return (
       <Page title="Home" isTitleHidden>
         <Empty title="You are in no organization yet">
-          Ask somebody who owns one to invite you, or to give you a role in it.
+          Ask the owner of one to invite you or give you a role in it.
         </Empty>
       </Page>
     );

@@ -9,7 +9,7 @@ export function diskFacts({ engine, blobStore, disk }: Installation): NumberFact
   if (disk !== undefined)
     return [{ label: "Free disk", value: bytes(disk.freeBytes), note: `of ${bytes(disk.totalBytes)}` }];
   if (engine !== "sqlite" && blobStore !== "files") return [];
-  return [{ label: "Free disk", value: "not known", note: "the disk did not answer" }];
+  return [{ label: "Free disk", value: "not known", note: "the disk did not respond" }];
 }
 
 /** A warning while little is left. */

@@ -19,7 +19,7 @@ export function Jobs() {
       <ErrorNote error={error} />
       {data !== undefined &&
         (data.jobs.length === 0 ? (
-          <Empty title="No job has run yet">They begin within minutes after the start.</Empty>
+          <Empty title="No job has run yet">Jobs begin within minutes of the server's start.</Empty>
         ) : (
           <DataTable label="Jobs" rows={data.jobs} columns={COLUMNS} idOf={({ name }) => name} />
         ))}

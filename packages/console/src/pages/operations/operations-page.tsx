@@ -19,7 +19,7 @@ export function OperationsPage() {
   const { data, error } = useQuery(query(getInstallation, {}));
   if (isCode(error, "PERMISSION_DENIED")) return <OperatorsOnly title="Overview" />;
   return (
-    <Page title="Overview" lede="How the server is doing, and what it does by itself.">
+    <Page title="Overview" lede="How the server is doing, and which jobs it runs.">
       <ErrorNote error={error} />
       {data !== undefined && (
         <>

@@ -5,9 +5,9 @@ import { Page } from "../../ui/page.tsx";
 export function OperatorsOnly({ title }: { title: string }) {
   return (
     <Page title={title}>
-      <Empty title="This is for those who run the server">
-        You need CAP_OPERATIONS_LIST on the first organization, which its owners have. Storage and sessions are for
-        everybody.
+      <Empty title="This page is for operators">
+        You need CAP_OPERATIONS_LIST on the first organization, which its owners have. Storage and sessions are open to
+        everyone.
       </Empty>
     </Page>
   );

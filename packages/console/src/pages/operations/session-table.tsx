@@ -80,7 +80,7 @@ export function SessionTable({ identity, order = NEWEST, onOrder }: SessionTable
       <ErrorNote error={error} />
       {data !== undefined && rows.length === 0 ? (
         <Empty title="No sessions" command="moorage login">
-          This identity is signed in nowhere. A program signs in with:
+          This identity is not signed in anywhere. To sign in from a program:
         </Empty>
       ) : (
         <DataTable
@@ -119,5 +119,5 @@ function What({ session }: { session: Session }) {
 function endingOf(session: Session | undefined): string {
   return session?.kind === "SESSION_KIND_PROGRAM"
     ? "The program gets no new tokens; the one that it has ends within an hour."
-    : "That browser is signed out with its next request.";
+    : "That browser is signed out on its next request.";
 }

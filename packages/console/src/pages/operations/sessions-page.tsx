@@ -18,7 +18,7 @@ export function SessionsPage() {
       title="Sessions"
       lede={
         identity === "" ? (
-          "Where you are signed in. Choose somebody else to see where they are."
+          "Where you are signed in. Choose someone else to see their sessions."
         ) : (
           <>
             Where <IdentityName uid={identity} /> is signed in.

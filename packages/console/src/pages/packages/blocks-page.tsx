@@ -71,11 +71,11 @@ export function BlocksPage() {
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const isNarrowed = [search.q, search.ecosystem, search.group].some((each) => each !== undefined);
   return (
-    <Page title="Blocked" lede="Versions that clients asked for and policies did not give them, or would not have.">
+    <Page title="Blocked" lede="Versions that clients asked for and that policies blocked, or would have blocked.">
       <Toolbar>
         <SearchBox
           label="Find a package"
-          placeholder="Whole name of a package"
+          placeholder="Full package name"
           value={search.q}
           onSearch={(q) => set({ q: q || undefined })}
         />
@@ -89,7 +89,7 @@ export function BlocksPage() {
       </Toolbar>
       {list.rows.length === 0 && list.onMore === undefined ? (
         <Empty title={isNarrowed ? "Nothing blocked by these filters" : "Nothing was blocked"}>
-          A block is written down when a client asks for a version that a policy does not give out.
+          A block is recorded when a client asks for a version that a policy blocks.
         </Empty>
       ) : (
         <DataTable

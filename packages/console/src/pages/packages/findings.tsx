@@ -58,8 +58,8 @@ export function PackageFindings({ uid }: { uid: string }) {
   if (!isRead(first.coverage))
     return (
       <Empty title="Not known: no data" {...(preset !== "" && { command: `moorage feeds add ${preset}` })}>
-        No feed of this server covers this registry, so it is not known which vulnerabilities the package has. Whoever
-        runs the server can add one:
+        No feed on this server covers this registry, so the package's vulnerabilities are not known. An operator can add
+        one:
       </Empty>
     );
   return (
@@ -73,7 +73,7 @@ export function PackageFindings({ uid }: { uid: string }) {
       )}
       {rows.length === 0 && !hasNextPage ? (
         <Empty title={first.notComparedTotal > 0 ? "No findings in the versions that can be compared" : "No findings"}>
-          No version of the package has a vulnerability that the feeds of this server know.
+          The feeds of this server know no vulnerability in any version of the package.
         </Empty>
       ) : (
         <DataTable

@@ -42,8 +42,8 @@ export function Install({ package_: { ecosystem, name }, group, version }: Insta
           <p>{lines.setupLabel}</p>
           <Command text={lines.setup} label="setup" />
           <p>
-            It signs in with a <Link to="/profile/tokens">personal token</Link>, which comes with the lines that store
-            it.
+            It signs in with a <Link to="/profile/tokens">personal token</Link>, which comes with instructions for
+            storing it.
           </p>
         </div>
       </details>

@@ -59,7 +59,7 @@ export function PackageHead({ package_, group, version }: PackageHeadProps) {
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
         title={`Delete ${name}?`}
-        description="All its versions go, and nobody installs them any more. Their numbers cannot be published again."
+        description="All its versions are deleted and can no longer be installed. Their numbers cannot be published again."
         action="Delete"
         onConfirm={async () => {
           await call(deleteArtifact, { uid });

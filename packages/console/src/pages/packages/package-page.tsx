@@ -26,7 +26,7 @@ export function PackagePage() {
   return (
     <Page title="Package">
       <Empty title="Which package?">
-        The address names it. <Link to="/packages">Look at all of them</Link>.
+        The page's address must name it. <Link to="/packages">View all</Link>.
       </Empty>
     </Page>
   );

@@ -79,7 +79,7 @@ export function PackagesPage() {
       {rows.length === 0 ? (
         <Empty title={search.q === undefined && search.ecosystem === undefined ? "No packages yet" : "No such package"}>
           npm, pip and Maven publish to a group and install from it, also through an upstream registry.{" "}
-          <a href="/profile/tokens">Personal tokens</a> come with the lines for each client.
+          <a href="/profile/tokens">Personal tokens</a> come with instructions for each client.
         </Empty>
       ) : (
         <DataTable

@@ -18,7 +18,7 @@ const route = getRouteApi("/shell/packages/policies");
 const POLICIES: ResourceSpec<ArtifactPolicy> = {
   title: "Policies",
   noun: "policy",
-  intro: "Which versions clients are given. Of several above a package the nearest one counts, as a whole.",
+  intro: "Which versions clients can get. If several policies are above a package, only the nearest applies.",
   columns: [
     { id: "ecosystem", header: "Registry", cell: ({ ecosystem }) => <Badge>{ecosystemWord(ecosystem)}</Badge> },
     { id: "group", header: "Group", cell: ({ uid }) => <GroupPath uid={parentUid(uid)} /> },
@@ -36,11 +36,11 @@ const POLICIES: ResourceSpec<ArtifactPolicy> = {
   remove: {
     capability: "CAP_LIBRARIES_POLICIES_DELETE",
     send: (uid) => call(deleteArtifactPolicy, { uid }),
-    effect: "The policy of the next group above counts then, if there is one. Otherwise nothing is blocked.",
+    effect: "The policy of the next group above then applies, if there is one. Otherwise nothing is blocked.",
   },
   empty: {
     title: "No policies here",
-    text: "Without one, clients are given every version. A new policy only previews: the list of what it would block says what it would change.",
+    text: "Without a policy, clients get every version. A new policy starts as a preview and lists what it would block.",
     command: "moorage policies create acme --ecosystem javascript --cooldown 7d",
   },
 };

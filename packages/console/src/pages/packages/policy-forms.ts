@@ -24,7 +24,7 @@ export function newPolicyForm(parent: string): FormSpec<ArtifactPolicy> {
   return {
     title: "New policy",
     action: "Create",
-    description: "It counts for the group and all groups below that have none of their own.",
+    description: "It applies to the group and to all groups below that have no policy of their own.",
     fields: [
       { name: "ecosystem", label: "Registry", kind: "options", options: ECOSYSTEMS, initial: ECOSYSTEMS[0]?.[0] ?? "" },
       ...fieldsOf(),
@@ -41,7 +41,7 @@ export function editPolicyForm(policy: ArtifactPolicy): FormSpec<ArtifactPolicy>
   return {
     title: "Edit policy",
     action: "Save",
-    description: "It counts with the next request of a client.",
+    description: "It takes effect with a client's next request.",
     fields: fieldsOf(policy),
     send: (values) =>
       call(updateArtifactPolicy, { artifactPolicy: { uid: policy.uid, ...inputOf(values) }, updateMask: MASK }),
@@ -60,7 +60,7 @@ function fieldsOf(policy?: ArtifactPolicy): FieldSpec[] {
     },
     {
       name: "blockMalware",
-      label: "Block versions that are known as malware",
+      label: "Block versions known to be malware",
       kind: "check",
       initial: policy?.blockMalware === false ? "" : "true",
     },
@@ -69,14 +69,14 @@ function fieldsOf(policy?: ArtifactPolicy): FieldSpec[] {
       label: "Licenses that are not allowed",
       kind: "lines",
       initial: lines(policy?.deniedLicenses),
-      help: "SPDX ids, one in each line, such as AGPL-*",
+      help: "SPDX ids, one per line, such as AGPL-*",
     },
     {
       name: "allowedLicenses",
       label: "Only these licenses",
       kind: "lines",
       initial: lines(policy?.allowedLicenses),
-      help: "Empty: all that are not named above",
+      help: "Leave empty to allow all that are not listed above",
     },
     {
       name: "unknownLicense",
@@ -96,7 +96,7 @@ function fieldsOf(policy?: ArtifactPolicy): FieldSpec[] {
       label: "Exceptions",
       kind: "lines",
       initial: lines(policy?.allowedPurls),
-      help: "Package URLs that are given out however young they are and whatever their license is",
+      help: "Package URLs that are always allowed, whatever their age and license",
     },
     { name: "description", label: "What it is for", initial: policy?.description ?? "" },
   ];

@@ -4,7 +4,7 @@ import { provenanceWords } from "./provenance-words.ts";
 
 test("provenance is named as what its publisher says, and as what nobody verified here", () => {
   const file = { name: "a", url: "/a" };
-  assert.equal(provenanceWords({ files: [file], dependencies: [] }), "None is attached");
+  assert.equal(provenanceWords({ files: [file], dependencies: [] }), "Not attached");
   assert.equal(
     provenanceWords({ files: [file], dependencies: [], attestation: "https://slsa.dev/provenance/v1" }),
     "SLSA provenance 1; not verified here, npm audit signatures does",

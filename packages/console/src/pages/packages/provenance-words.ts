@@ -10,7 +10,7 @@ const MOST_CHARS = 80;
 export function provenanceWords({ attestation, files }: FileFacts): string {
   const attested = files.filter(({ isAttested }) => isAttested === true).length;
   if (attestation !== undefined) return `${kindOf(attestation)}; not verified here, npm audit signatures does`;
-  if (attested === 0) return "None is attached";
+  if (attested === 0) return "Not attached";
   const which = attested === files.length ? "each file" : `${attested} of ${files.length} files`;
   return `Attached to ${which}; not verified here`;
 }

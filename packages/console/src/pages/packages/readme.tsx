@@ -19,7 +19,7 @@ export function PackageReadme({ uid, ecosystem }: PackageReadmeProps) {
   if (data.text === "") return <Empty title="No readme" />;
   return (
     <>
-      {data.cutOff === true && <Note>Cut off: only the beginning of the readme is kept.</Note>}
+      {data.cutOff === true && <Note>Truncated: only the beginning of the readme is stored.</Note>}
       {isPlain(data.contentType) ? (
         // Nothing of it is rendered, so it is shown as it was sent.
         <pre className={styles.readme} tabIndex={0}>
@@ -34,8 +34,10 @@ export function PackageReadme({ uid, ecosystem }: PackageReadmeProps) {
 
 function Unknown({ ecosystem }: { ecosystem: string }) {
   if (ecosystem === "ECOSYSTEM_JAVA")
-    return <Empty title="No readme">Maven's packages have a description, and no readme.</Empty>;
-  return <Empty title="Not known">Readmes are kept of npm and PyPI packages that were published to this server.</Empty>;
+    return <Empty title="No readme">Maven packages have a description but no readme.</Empty>;
+  return (
+    <Empty title="Not known">Readmes are stored for npm and PyPI packages that were published to this server.</Empty>
+  );
 }
 
 /** Whether it is in a form that is not rendered, such as reStructuredText or plain text. */

@@ -84,8 +84,8 @@ function Policy({ package_: { uid, ecosystem } }: { package_: Artifact }) {
   const policy = data && nearest(parentUid(uid), data.artifactPolicies);
   return (
     <SidePart title="Policy" actions={<Link to="/packages/policies">Policies</Link>}>
-      {error !== null && <p>You may not see policies here.</p>}
-      {data !== undefined && policy === undefined && <p>None: every version is given to everybody who may read it.</p>}
+      {error !== null && <p>You cannot see policies here.</p>}
+      {data !== undefined && policy === undefined && <p>None: everyone with access can get every version.</p>}
       {policy !== undefined && <PolicyFacts policy={policy} group={parentUid(uid)} />}
     </SidePart>
   );

@@ -9,7 +9,7 @@ export function newUpstreamForm(parent: string): FormSpec<Upstream> {
   return {
     title: "New upstream",
     action: "Create",
-    description: "One for each registry and group. It counts for the groups below, too.",
+    description: "One per registry and group. It also applies to the groups below.",
     fields: [
       { name: "ecosystem", label: "Registry", kind: "options", options: ECOSYSTEMS, initial: ECOSYSTEMS[0]?.[0] ?? "" },
       ...fieldsOf(),
@@ -30,7 +30,7 @@ export function editUpstreamForm(upstream: Upstream): FormSpec<Upstream> {
       ...fieldsOf(upstream),
       {
         name: "disabled",
-        label: "Off: nothing is fetched, what is here is still given out",
+        label: "Off: nothing is fetched; what is stored stays available",
         kind: "check",
         initial: upstream.disabled ? "true" : "",
       },
@@ -58,22 +58,27 @@ function fieldsOf(upstream?: Upstream): FieldSpec[] {
       name: "url",
       label: "Address",
       initial: upstream?.url ?? "",
-      help: "Without one: where npm, PyPI or Maven publish for everybody",
+      help: "Leave empty for the public registry of npm, PyPI, or Maven",
     },
     { name: "description", label: "Description", initial: upstream?.description ?? "" },
-    { name: "username", label: "User name", initial: upstream?.username ?? "", help: "Only where it asks for one" },
+    {
+      name: "username",
+      label: "User name",
+      initial: upstream?.username ?? "",
+      help: "Only if the registry requires one",
+    },
     {
       name: "password",
       label: "Password or token",
       isSecret: true,
-      help: upstream === undefined ? "Stored encrypted, never shown" : "Leave it empty to keep the one that is stored",
+      help: upstream === undefined ? "Stored encrypted, never shown" : "Leave empty to keep the stored one",
     },
     {
       name: "reservedNames",
-      label: "Names that are only published here",
+      label: "Reserved names",
       kind: "lines",
       initial: (upstream?.reservedNames ?? []).join("\n"),
-      help: "One in each line, such as @acme/*: nobody can slip in a public package of that name",
+      help: "One per line, such as @acme/*. These names are never fetched from the upstream.",
     },
   ];
 }

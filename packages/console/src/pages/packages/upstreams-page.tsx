@@ -19,7 +19,8 @@ const route = getRouteApi("/shell/packages/upstreams");
 const UPSTREAMS: ResourceSpec<Upstream> = {
   title: "Upstreams",
   noun: "upstream",
-  intro: "Registries that a group, and those below it, fetch packages from. Each version is fetched once and kept.",
+  intro:
+    "Registries that a group and the groups below it fetch packages from. Each version is fetched once and stored.",
   columns: [
     {
       id: "url",
@@ -53,11 +54,11 @@ const UPSTREAMS: ResourceSpec<Upstream> = {
   remove: {
     capability: "CAP_LIBRARIES_UPSTREAMS_DELETE",
     send: (uid) => call(deleteUpstream, { uid }),
-    effect: "Nothing is fetched through it any more. Versions that were fetched before stay.",
+    effect: "Nothing more is fetched through it. Versions that were already fetched stay.",
   },
   empty: {
     title: "No upstreams here",
-    text: "With one, npm, pip and Maven get public packages through this server: each version once, kept, and only when the policy of the group allows it.",
+    text: "With an upstream, npm, pip, and Maven get public packages through this server. Each version is fetched once, stored, and served only if the group's policy allows it.",
     command: "moorage upstreams create acme --ecosystem javascript",
   },
 };

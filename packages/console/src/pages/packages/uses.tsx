@@ -42,7 +42,7 @@ export function Uses({ uid }: { uid: string }) {
       <ErrorNote error={error} />
       {rows.length === 0 ? (
         <Empty title="In no image that was read" command="moorage images coverage">
-          Images whose packages were not read are not among them. Which those are is said by:
+          Images whose packages were not read are not included. To list them:
         </Empty>
       ) : (
         <DataTable

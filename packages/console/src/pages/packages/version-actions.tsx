@@ -52,7 +52,7 @@ export function VersionActions({ row, ecosystem }: { row: ArtifactVersion; ecosy
         isOpen={open === "delete"}
         onClose={() => setOpen(undefined)}
         title={`Delete ${name}?`}
-        description="Nobody installs it any more, and its number cannot be published again."
+        description="It can no longer be installed, and its number cannot be published again."
         action="Delete"
         onConfirm={async () => {
           await call(deleteArtifactVersion, { uid: row.uid });
@@ -68,7 +68,7 @@ function deprecateForm({ uid, deprecation }: ArtifactVersion): FormSpec {
   return {
     title: "Deprecate",
     action: "Save",
-    description: "npm prints the text to whoever installs the version. Without a text it is no longer deprecated.",
+    description: "npm shows this text to anyone who installs the version. Leave it empty to undeprecate the version.",
     fields: [{ name: "deprecation", label: "What to use instead", initial: deprecation }],
     send: ({ deprecation: text = "" }) =>
       call(updateArtifactVersion, { artifactVersion: { uid, deprecation: text }, updateMask: "deprecation" }),
@@ -79,7 +79,7 @@ function yankForm({ uid, yanked, yankReason }: ArtifactVersion): FormSpec {
   return {
     title: "Yank",
     action: "Save",
-    description: "pip takes a yanked version only where it is asked for by its exact number.",
+    description: "pip installs a yanked version only if it is requested by its exact number.",
     fields: [
       { name: "yanked", label: "Yanked", kind: "check", initial: yanked ? "" : "true" },
       { name: "yankReason", label: "Why", initial: yankReason },

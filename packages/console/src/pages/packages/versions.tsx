@@ -77,7 +77,7 @@ export function Versions({ package_, list, selected }: VersionsProps) {
     [uid, ecosystem, latestVersion, selected, blocks],
   );
   const rows = list.data.pages.flatMap(({ artifactVersions }) => artifactVersions);
-  if (rows.length === 0) return <Empty title="No versions">All of them were removed.</Empty>;
+  if (rows.length === 0) return <Empty title="No versions">All versions were removed.</Empty>;
   return (
     <DataTable
       label="Versions"

@@ -11,8 +11,7 @@ export interface Coverage {
 
 /** Since when pulls are counted, and on which days some are missing: without it a number says nothing. */
 export function CoverageNote({ coverage }: { coverage: Coverage | undefined }) {
-  if (coverage?.since === undefined)
-    return <Note look="warning">This server does not count pulls, so nothing is known about them.</Note>;
+  if (coverage?.since === undefined) return <Note look="warning">This server does not count pulls.</Note>;
   const { since, lossyDays, lossyDayCount } = coverage;
   return (
     <Note>

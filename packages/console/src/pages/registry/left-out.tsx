@@ -20,7 +20,7 @@ export function LeftOut({ tags, unknown, q, isWhole, onUnknown }: LeftOutProps) 
   if (tags === undefined)
     return (
       <p role="status" className={styles.words}>
-        Tags that do not fit the filters are left out.
+        Tags that do not match the filters are hidden.
       </p>
     );
   const unfit = tags - unknown;

@@ -28,5 +28,5 @@ export function Mover({ actor, reason }: { actor: string; reason: string }) {
       </span>
     );
   if (BY_SERVER.includes(reason)) return <span>the server</span>;
-  return <span title="It takes the right to list events here">not shown</span>;
+  return <span title="You need permission to list events here">not shown</span>;
 }

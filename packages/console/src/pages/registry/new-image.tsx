@@ -25,11 +25,11 @@ export function NewImage({ group, groups, onClose }: NewImageProps) {
       form={{
         title: "New image",
         action: "Create",
-        description: "A push to a name that does not exist creates an image as well.",
+        description: "Pushing to a name that does not exist also creates an image.",
         fields: [
           { name: "parent", label: "Group", kind: "group", initial: group },
-          { name: "name", label: "Name", help: "Small letters, digits, dots, dashes and underscores" },
-          { name: "description", label: "Description", help: "What the image is, in a line" },
+          { name: "name", label: "Name", help: "Lowercase letters, digits, dots, dashes, and underscores" },
+          { name: "description", label: "Description", help: "One line about the image" },
         ],
         send: ({ parent = "", name = "", description = "" }) =>
           call(createRepo, { parent, repo: { name: name.trim(), description: description.trim() } }),

@@ -99,7 +99,7 @@ export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps)
         isOpen={asked === "delete"}
         onClose={() => setAsked(undefined)}
         title={`Delete ${ofTags}?`}
-        description="Their histories stay, and a rollback brings them back as long as their images are kept."
+        description="Their histories are kept, and a rollback restores them as long as their images exist."
         action="Delete"
         onConfirm={async () => run(`Deleting tags of ${repo}`, ({ uid }) => call(deleteTag, { uid }))}
       />
@@ -107,7 +107,7 @@ export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps)
         isOpen={asked === "protect"}
         onClose={() => setAsked(undefined)}
         title={`Protect ${ofTags}?`}
-        description="Nobody moves or deletes them then, until the repo's tag policy is changed."
+        description="Nobody can move or delete them until the image's tag rules change."
         action="Protect"
         onConfirm={async () => {
           await protect(repoUid, selected);

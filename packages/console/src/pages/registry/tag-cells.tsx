@@ -128,7 +128,7 @@ export function AttachedSignature({ repo, repoUid, digest }: { repo: string; rep
   return isSigned ? (
     <a
       href={`/image?name=${encodeURIComponent(`${repo}@${digest}`)}&part=signatures`}
-      title="A signature is attached. Whose it is, and whether it holds, is said on the page of the image."
+      title="A signature is attached. Whose it is, and whether it is valid, is shown on the page of the version."
     >
       <Badge look="outline">
         <PenLine size={12} aria-hidden />

@@ -65,12 +65,12 @@ export function TagList(props: TagListProps) {
   );
   if (tags.length === 0 && !list.hasNextPage)
     return isFiltered(filters) && leftOut !== 0 ? (
-      <Empty title="No tag fits the filters">{left}</Empty>
+      <Empty title="No tag matches the filters">{left}</Empty>
     ) : isSearch ? (
-      <Empty title={`No tag's name holds “${q}”`} />
+      <Empty title={`No tag name contains “${q}”`} />
     ) : (
       <Empty title="No tags yet" command={`docker push ${window.location.host}/${repo}:1.0`}>
-        A push under a tag shows it here.
+        Push a tag, and it appears here.
       </Empty>
     );
   return (

@@ -36,7 +36,7 @@ export function AboutForm({ repo, disabledReason }: RepoFormProps) {
         label="Description"
         name="description"
         defaultValue={repo.description}
-        help="What the image is, in a line"
+        help="One line about the image"
         error={wrong("description")}
       />
       <TextArea
@@ -44,11 +44,11 @@ export function AboutForm({ repo, disabledReason }: RepoFormProps) {
         rows={12}
         value={readme}
         onChange={({ target }) => setReadme(target.value)}
-        help="Markdown. HTML is left out, and images show as links."
+        help="Markdown. HTML is removed, and images appear as links."
         error={wrong("readme")}
       />
       {readme.trim() !== "" && (
-        <div role="region" aria-label="Readme as it is shown">
+        <div role="region" aria-label="Preview of the readme">
           <Note>
             <Markdown text={readme} />
           </Note>

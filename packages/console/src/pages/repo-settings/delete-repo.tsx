@@ -25,7 +25,7 @@ export function DeleteRepo({ repo: { uid }, name, disabledReason }: DeleteRepoPr
   const [isOpen, setOpen] = useState(false);
   const [written, setWritten] = useState("");
   const confirm = async (): Promise<void> => {
-    if (written.trim() !== name) throw new Error(`Write ${name} to delete it.`);
+    if (written.trim() !== name) throw new Error(`Enter ${name} to delete it.`);
     await call(deleteRepo, { uid });
     say(`${name} is deleted`);
     // The list of images belongs to another area of the console.
@@ -35,7 +35,7 @@ export function DeleteRepo({ repo: { uid }, name, disabledReason }: DeleteRepoPr
   };
   return (
     <Section title="Delete image">
-      <p>With the image go all its tags and their history, and all versions that are pulled by digest.</p>
+      <p>This also deletes all its tags with their history, and all versions that are pulled by digest.</p>
       <Row>
         <Button look="danger" disabledReason={disabledReason} onClick={() => setOpen(true)}>
           Delete this image…
@@ -45,12 +45,12 @@ export function DeleteRepo({ repo: { uid }, name, disabledReason }: DeleteRepoPr
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         title={`Delete ${name}`}
-        description="This cannot be taken back."
+        description="This cannot be undone."
         action="Delete"
         onConfirm={confirm}
       >
         <TextField
-          label="Write the name of the image"
+          label="Enter the name of the image"
           value={written}
           autoComplete="off"
           onChange={({ target }) => setWritten(target.value)}

@@ -18,7 +18,7 @@ export function DeprecationForm({ repo, disabledReason }: RepoFormProps) {
   return (
     <SettingsForm
       title="Deprecation"
-      lede="Whoever pulls a deprecated image gets a warning, which docker shows, with what to use instead."
+      lede="Anyone who pulls a deprecated image gets a warning, shown by docker, with what to use instead."
       disabledReason={disabledReason}
       isBusy={save.isPending}
       error={save.error}
@@ -29,7 +29,7 @@ export function DeprecationForm({ repo, disabledReason }: RepoFormProps) {
         label="This image is deprecated"
         checked={isOn}
         onChange={({ target }) => setOn(target.checked)}
-        help="Its tags stay, and pushes go on"
+        help="Its tags stay, and pushes still work"
       />
       {isOn && (
         <>
@@ -55,14 +55,14 @@ export function DeprecationForm({ repo, disabledReason }: RepoFormProps) {
             name="endTime"
             type="datetime-local"
             defaultValue={localTime(now?.endTime)}
-            help="Empty: it has ended"
+            help="Leave empty if it has already ended"
             error={wrong("deprecation.endTime")}
           />
           <CheckField
             label="Reject pulls from then on"
             name="block"
             defaultChecked={now?.block}
-            help="Otherwise pulls go on with the warning"
+            help="Otherwise pulls still work, with the warning"
           />
         </>
       )}

@@ -16,7 +16,7 @@ import styles from "./retention-rules.module.css";
 import { SettingsForm } from "./settings-form.tsx";
 
 const SEVERITIES: readonly (readonly [value: FindingSeverity, words: string])[] = [
-  ["FINDING_SEVERITY_UNSPECIFIED", "any, the unknown too"],
+  ["FINDING_SEVERITY_UNSPECIFIED", "any, including unknown"],
   ["FINDING_SEVERITY_LOW", "low or worse"],
   ["FINDING_SEVERITY_MEDIUM", "medium or worse"],
   ["FINDING_SEVERITY_HIGH", "high or worse"],
@@ -92,7 +92,7 @@ export function GateForm({ repo, path, disabledReason }: RepoFormProps & { path:
             min={0}
             max={3650}
             defaultValue={gate?.graceDays ?? 0}
-            help="How long a finding must have been open"
+            help="How long a finding must have been open before it counts before it counts"
             error={wrong("vulnerabilities.graceDays")}
           />
           <fieldset>
@@ -115,10 +115,10 @@ export function GateForm({ repo, path, disabledReason }: RepoFormProps & { path:
             <option value="GATE_MODE_ENFORCE">rejects, and emits an event</option>
           </SelectField>
           <SelectField
-            label="Images of which it is not known what they hold"
+            label="Images whose contents are not known"
             name="unknown"
             defaultValue={unknownOf(gate)}
-            help="Those that wait to be read, could not be read or only in part, or in which nothing was found"
+            help="Images that are waiting to be read, could not be read completely, or in which nothing was found"
             error={wrong("vulnerabilities.onUnknown")}
           >
             <option value="ON_UNKNOWN_HOLD">are blocked, as with findings</option>

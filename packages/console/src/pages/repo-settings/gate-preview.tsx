@@ -99,7 +99,7 @@ function Unknown({
 }
 
 function effectOf({ mode, on }: VulnerabilityGateInput): string {
-  if (on === undefined || on.length === 0) return "Nothing is chosen that they would be blocked from.";
+  if (on === undefined || on.length === 0) return "Select what images are blocked from.";
   if (mode !== "GATE_MODE_ENFORCE") return "An event would be emitted; nothing would be rejected.";
   const words = { GATE_ACTION_UNSPECIFIED: "", GATE_ACTION_PULL: "pulled", GATE_ACTION_PROMOTE: "promoted" };
   return `They could not be ${on.map((action) => words[action]).join(" or ")}.`;

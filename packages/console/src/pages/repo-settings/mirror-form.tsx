@@ -67,7 +67,7 @@ export function MirrorForm({ repo, disabledReason, mayNotSync }: RepoFormProps &
         defaultValue={config?.tagPattern}
         placeholder="all"
         spellCheck={false}
-        help="A pattern of whole names, such as v[0-9]+\.[0-9]+"
+        help="A pattern that matches whole names, such as v[0-9]+\.[0-9]+"
         error={wrong("syncConfig.tagPattern")}
       />
       <TextField
@@ -93,7 +93,7 @@ export function MirrorForm({ repo, disabledReason, mayNotSync }: RepoFormProps &
         name="password"
         type="password"
         autoComplete="new-password"
-        help="It is never shown. Empty: the one that is set stays, as long as source and user name do."
+        help="It is never shown. Leave empty to keep the stored one, as long as the source and user name stay the same."
         error={wrong("syncConfig.password")}
       />
     </SettingsForm>

@@ -23,7 +23,7 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
   return (
     <SettingsForm
       title="Tag rules"
-      lede="Patterns are of whole names, one in each line, such as v[0-9].*"
+      lede="Patterns match whole names, one per line, such as v[0-9].*"
       disabledReason={disabledReason}
       isBusy={save.isPending}
       error={save.error}
@@ -41,7 +41,7 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
         rows={3}
         spellCheck={false}
         defaultValue={policy?.immutableTags.join("\n")}
-        help="Once pushed, such a tag points to the same version for ever"
+        help="Once pushed, these tags point to the same version forever"
         error={wrong("immutableTags")}
       />
       <TextArea
@@ -50,7 +50,7 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
         rows={3}
         spellCheck={false}
         defaultValue={policy?.protectedTags.join("\n")}
-        help="Nobody deletes them, and retention keeps them"
+        help="Nobody can delete them, and retention keeps them"
         error={wrong("protectedTags")}
       />
       <TextField
@@ -60,14 +60,14 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
         min={0}
         step="any"
         defaultValue={daysOf(policy?.historyRetention)}
-        help="What a tag pointed to before. Empty: for ever."
+        help="How long to keep what a tag pointed to before. Leave empty to keep it forever."
         error={wrong("historyRetention")}
       />
       <CheckField
         label="Allow sparse indexes"
         name="sparse"
         defaultChecked={policy?.allowSparse}
-        help="An index is accepted without all the manifests that it names"
+        help="Accept an index even if some of its manifests are missing"
       />
     </SettingsForm>
   );

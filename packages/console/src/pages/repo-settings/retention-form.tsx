@@ -51,7 +51,7 @@ export function RetentionForm({ repo, disabledReason }: RepoFormProps) {
         )
       }
     >
-      {rules.length === 0 && <p>No rule: every tag stays until somebody deletes it.</p>}
+      {rules.length === 0 && <p>No rules: tags stay until someone deletes them.</p>}
       {rules.map((rule, index) => (
         <RuleSentence
           key={rule.id}

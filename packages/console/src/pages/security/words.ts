@@ -31,7 +31,7 @@ export function eventWords(type: EventTypeFilter | string): string {
 /** What an advisory or a VEX statement says of a finding, and what is only claimed; empty when nothing is said. */
 export function decisionWords(finding: Finding): string {
   const claimed = [...new Set(finding.claims.map(({ status }) => status.replaceAll("_", " ")))];
-  const claims = claimed.length === 0 ? "" : `Claimed, which decides nothing: ${claimed.join(", ")}`;
+  const claims = claimed.length === 0 ? "" : `Claimed, without effect: ${claimed.join(", ")}`;
   return [decidedWords(finding), claims].filter((words) => words !== "").join(". ");
 }
 
@@ -43,9 +43,9 @@ function decidedWords({ closeReason, decision, statement }: Finding): string {
 
 /** The states of a review in words, after "an event that". */
 export const REVIEW_WORDS: Readonly<Record<string, string>> = {
-  PENDING: "waits for a review",
+  PENDING: "is waiting for review",
   APPROVED: "was approved",
-  REQUEST_CHANGES: "is to be changed",
+  REQUEST_CHANGES: "needs changes",
   REJECTED: "was rejected",
 };
 
@@ -57,7 +57,7 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   VULNERABLE_CODE_NOT_INCLUDED_IN_PACKAGE: "The package does not contain the vulnerable code",
   VULNERABLE_CODE_NOT_IN_EXECUTION_PATH: "The vulnerable code is never run",
   VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY: "An attacker cannot reach the vulnerable code",
-  INLINE_MITIGATIONS_EXIST: "The artifact prevents it by other means",
+  INLINE_MITIGATIONS_EXIST: "The artifact has other mitigations",
 };
 
 const EVENT_FIELDS = {
@@ -84,7 +84,7 @@ export function eventDetails(event: AdvisoryEvent): readonly string[] {
   const body = wrong ?? fixed ?? patched ?? event.truePositiveDetermination ?? event.pendingUpstreamFix;
   const note = (body ?? event.fixNotPlanned ?? event.analysisNotPlanned)?.note ?? "";
   return [
-    fixed === undefined ? "" : `Version ${fixed.fixedVersion} ends it.`,
+    fixed === undefined ? "" : `Version ${fixed.fixedVersion} fixes it.`,
     patched === undefined ? "" : `Patched in ${patched.patchedVersions.join(", ")}.`,
     wrong === undefined ? "" : `${REASON_WORDS[wrong.type.replace("TYPE_", "")] ?? ""}.`,
     detection?.scanv1 === undefined ? "" : `Found by ${detection.scanv1.scanner} in ${detection.scanv1.component}.`,

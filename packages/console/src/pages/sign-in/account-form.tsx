@@ -68,7 +68,7 @@ export function AccountForm({ needsOrganization, program, onDone }: AccountFormP
         {asked?.next === "code" && <CodeField help="From your authenticator app, or a recovery code" />}
         {asked?.next === "setUp" && (
           <>
-            <p>Your organization asks for a second factor.</p>
+            <p>Your organization requires a second factor.</p>
             <AppSetUp {...asked} />
           </>
         )}

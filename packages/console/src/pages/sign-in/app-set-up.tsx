@@ -15,7 +15,7 @@ export function AppSetUp({ uri, secret }: { uri: string; secret: string }) {
         <path d={path} fill="#000" shapeRendering="crispEdges" />
       </svg>
       <details>
-        <summary>I cannot scan it</summary>
+        <summary>I can't scan it</summary>
         <p>Enter this secret in the app:</p>
         <Command text={secret} label="secret" />
       </details>

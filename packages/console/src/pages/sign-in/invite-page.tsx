@@ -65,7 +65,7 @@ function Offer({ code, offer, session }: { code: string; offer: InviteOffer; ses
       )}
       {session === undefined && (
         <p>
-          {offer.mayMake && "You have an account already? "}
+          {offer.mayMake && "Already have an account? "}
           <a href={loginPath("/invite")}>Sign in</a>, then accept.
         </p>
       )}
@@ -98,7 +98,7 @@ function AcceptAs({ code, session, onOther }: AcceptAsProps) {
       </Button>
       {onOther !== undefined && (
         <Button look="quiet" onClick={onOther}>
-          I am somebody else
+          I am someone else
         </Button>
       )}
     </>

@@ -24,17 +24,17 @@ export function LinkPage() {
     }
   };
   return (
-    <Frame title="Sign in by a link">
+    <Frame title="Sign in with a link">
       <ErrorNote error={state.error} />
       {secret === "" || state.error !== undefined ? (
         <>
-          <p>A link works once, for ten minutes. Make another one on the machine of the server:</p>
+          <p>A link works once, within ten minutes. Create another on the server's machine:</p>
           <Command text="moorage sign-in-link" />
           <Link to="/login">Other ways to sign in</Link>
         </>
       ) : (
         <>
-          <p>This signs you in as the owner of this link, in this browser. The link works once.</p>
+          <p>This signs you in, in this browser, as the owner of the link. The link works once.</p>
           <Button look="primary" isBusy={state.isBusy} onClick={() => void use()}>
             Sign in
           </Button>

@@ -47,7 +47,7 @@ export function LoginPage() {
   if (isPending) return <Frame title="Sign in">{null}</Frame>;
   return (
     <Frame title={isKnown ? `Sign in to ${organization}` : "Sign in"}>
-      {ended !== undefined && <Note look="warning">Your session has ended. Sign in to go on where you were.</Note>}
+      {ended !== undefined && <Note look="warning">Your session has ended. Sign in to continue where you were.</Note>}
       {isKnown && (
         <>
           <ProviderChoice organization={organization} providers={providers} to={to} />
@@ -83,11 +83,11 @@ export function LoginPage() {
       )}
       <details>
         <summary>I run this server</summary>
-        <p>On its machine, make a link that works once:</p>
+        <p>On its machine, create a link that works once:</p>
         <Command text="moorage sign-in-link" />
       </details>
       <p>
-        A device shows you a code? <a href="/oauth/device">Approve the device</a>.
+        Is a device showing you a code? <a href="/oauth/device">Approve the device</a>.
       </p>
     </Frame>
   );

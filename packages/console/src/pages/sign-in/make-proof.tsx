@@ -44,7 +44,7 @@ export function MakeProof({ by, isNew, action, onDone, children }: MakeProofProp
         {children}
         {asked?.next === "setUp" ? (
           <>
-            <p>Your organization asks for a second factor beside a password.</p>
+            <p>Your organization requires a second factor in addition to a password.</p>
             <AppSetUp {...asked} />
           </>
         ) : (
@@ -53,7 +53,7 @@ export function MakeProof({ by, isNew, action, onDone, children }: MakeProofProp
               <TextField
                 label="Name"
                 name="name"
-                help="Your e-mail address, or a name: you sign in with it"
+                help="Your email address or a user name to sign in with"
                 error={faults("name")}
                 required
                 autoComplete="username"

@@ -40,7 +40,7 @@ export function OrganizationForm({ to, name: first, onFound }: OrganizationFormP
     <form onSubmit={(event) => void find(event)}>
       <TextField
         label="Organization"
-        help="Its name, or a group such as acme/team"
+        help="Organization name, or a group such as acme/team"
         value={name}
         required
         autoComplete="organization"

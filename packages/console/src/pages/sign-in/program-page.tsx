@@ -17,10 +17,10 @@ export function ProgramPage() {
   return (
     <Frame title={isDone ? "Signed in" : "Sign in"}>
       {isDone ? (
-        <p>The device is signed in. You may close this page.</p>
+        <p>The device is signed in. You can close this page.</p>
       ) : (
         <>
-          <p>A program asks to work here as you. Go on only if you began this yourself, just now.</p>
+          <p>A program is asking to act as you. Continue only if you just started this yourself.</p>
           <AccountForm needsOrganization={false} program={{ state, provider }} onDone={done} />
         </>
       )}

@@ -20,7 +20,7 @@ export function RecoverPage() {
       {data !== undefined && (
         <MakeProof by={{ recovery }} isNew={false} action="Set the password" onDone={() => goTo("/")}>
           <p>
-            This makes a new passkey or password for <strong>{data.name}</strong> of <strong>{data.group}</strong>. The
+            This sets a new passkey or password for <strong>{data.name}</strong> of <strong>{data.group}</strong>. The
             old ones end, and so do all sessions.
           </p>
         </MakeProof>

@@ -27,7 +27,7 @@ export function TokenForm({ to, isOpen = false }: { to: string | undefined; isOp
         <Command text="moorage token" />
         <TextField
           label="Access token"
-          help="The session has its permissions, and ends with it"
+          help="The session has the token's permissions and ends when it expires"
           type="password"
           autoComplete="off"
           required

@@ -1,4 +1,4 @@
-import { type Database, select } from "@moorage/kernel/store";
+import { type Database, select, statement } from "@moorage/kernel/store";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
 import { IS_SIGNED_AS_ASKED } from "./layers.ts";
 
@@ -16,6 +16,16 @@ export interface PackageSource {
   /** A document that is attached on the word of somebody who may not write advisories: it only adds packages. */
   isClaim: boolean;
 }
+
+// An index may name images that the repo does not hold, and another organization does.
+const selectRead = statement<{ finish_time: number }>(
+  `select c.finish_time from image_catalogs as c join manifests as m on m.digest = c.digest
+   where c.digest = ? and m.repo = ? and c.state = ${CATALOG_STATE.done} limit 1`,
+);
+
+const selectReported = statement<{ uid: string; report_time: number | null }>(
+  "select uid, report_time from scans where parent = ? and digest = ? and packages > 0 order by report_time desc, uid",
+);
 
 /** The number of a document of several in one layer, one a line, is so much larger for each line. */
 export const LINE = 1_000_000;
@@ -53,24 +63,8 @@ export async function packageSources(
      where a.repo = ? and a.subject = ? and ${time} order by a.from_time desc, d.time desc, d.manifest, d.n`,
     atMs === undefined ? [repo, digest] : [repo, digest, atMs, atMs],
   );
-  const read = await tx
-    .selectFrom("image_catalogs as c")
-    // An index may name images that the repo does not hold, and another organization does.
-    .innerJoin("manifests as m", "m.digest", "c.digest")
-    .select("c.finish_time")
-    .where("c.digest", "=", digest)
-    .where("m.repo", "=", repo)
-    .where("c.state", "=", CATALOG_STATE.done)
-    .executeTakeFirst();
-  const reported = await tx
-    .selectFrom("scans")
-    .select(["uid", "report_time"])
-    .where("parent", "=", repo)
-    .where("digest", "=", digest)
-    .where("packages", ">", 0)
-    .orderBy("report_time", "desc")
-    .orderBy("uid")
-    .execute();
+  const [read] = await selectRead(tx, digest, repo);
+  const reported = await selectReported(tx, repo, digest);
   const readMs = read?.finish_time ?? 0;
   const documents = attached.map((row) => ({
     source: sourceOf(row.manifest, row.n),

@@ -125,11 +125,6 @@ function latestFirst(one: FoundStatement, other: FoundStatement): number {
   );
 }
 
-/** How many statements are read for the image. */
-export async function countStatements(tx: Database, asked: StatementsAsked): Promise<number> {
-  return sumOf(await documentsFor(tx, asked));
-}
-
 function sumOf(documents: readonly StatingDocument[]): number {
   return documents.reduce((sum, { statements }) => sum + statements, 0);
 }

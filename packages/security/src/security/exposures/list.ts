@@ -60,8 +60,10 @@ export async function listExposures(
       read += 1;
       const isBegun = image.repo === repo && image.digest === digest;
       const ofImage = { ...image, state: "open", packages } as const;
-      await weighFindings(call, ofImage);
-      const finding = (await findingsOfImage(tx, ofImage, known, call))?.find((each) => matches(each, asked));
+      const sources = await weighFindings(call, ofImage);
+      const finding = (await findingsOfImage(tx, { ...ofImage, sources }, known, call))?.find((each) =>
+        matches(each, asked),
+      );
       await turn();
       if (finding === undefined) continue;
       for (const puller of await pullersOf(tx, image, Math.max(sinceMs, finding.sinceMs), MAX_PULLERS)) {

@@ -98,9 +98,9 @@ export async function listFindings(
         ...(atMs !== undefined && { atMs }),
         ...(packages !== undefined && { packages }),
       } as const;
-      await weighFindings(call, asked);
+      const sources = await weighFindings(call, asked);
       const platform = platforms.get(nameOf(image)) ?? "";
-      for (const finding of (await findingsOfImage(tx, asked, known, call)) ?? []) {
+      for (const finding of (await findingsOfImage(tx, { ...asked, sources }, known, call)) ?? []) {
         if (after !== undefined && comparePositions(positionOf(finding), after) <= 0) continue;
         if (!matches(finding, request)) continue;
         if (rows.length === size) return page(true);

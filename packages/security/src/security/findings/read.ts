@@ -77,6 +77,8 @@ export interface FindingsAsked extends ImageAsOf {
   state: "open" | "closed";
   /** Only these packages, by their ids. */
   packages?: readonly string[];
+  /** The sources that count, where they were read in this transaction; see countedSources. */
+  sources?: readonly string[];
 }
 
 const ROWS = 400;
@@ -100,7 +102,7 @@ export async function findingsOfImage(
   limits: ReadingLimits = {},
 ): Promise<ImageFinding[] | undefined> {
   const { turn } = limits;
-  const sources = await countedSources(db, asked);
+  const sources = asked.sources ?? (await countedSources(db, asked));
   if (sources.length === 0) return undefined;
   const rows = await findingRows(db, asked, sources, turn);
   if (rows.length === 0) return [];

@@ -1,6 +1,5 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { type Database, embeddedOf, select } from "@moorage/kernel/store";
-import { countStatements } from "../attached/statements.ts";
 import { marks } from "../marks.ts";
 import { countedSources, type ImageAsOf } from "./image-packages.ts";
 
@@ -33,14 +32,17 @@ export async function placesOf(tx: Database, digest: string, sources: readonly s
   return places;
 }
 
-/** Weighs the reading of the findings of an image, or of some packages of it. */
+/**
+ * Weighs the reading of the findings of an image, or of some packages of it, but not of what is attached to it: that is
+ * weighed by what reads it. Returns the sources that count, for the reading itself.
+ */
 export async function weighFindings(
   call: Weighing,
   image: ImageAsOf & { packages?: readonly string[] },
-): Promise<void> {
+): Promise<readonly string[]> {
   const { tx } = call;
   const sources = await countedSources(tx, image);
-  if (sources.length === 0) return;
+  if (sources.length === 0) return sources;
   const places = await placesOf(tx, image.digest, sources);
   const { packages = [] } = image;
   const isSome = image.packages !== undefined && packages.length <= MOST_NAMED;
@@ -48,8 +50,7 @@ export async function weighFindings(
   const among = isSome ? packages : undefined;
   const findings = among?.length === 0 ? 0 : await countFindings(tx, image.digest, sources, among);
   call.weigh(findings * ROWS_A_FINDING);
-  // What is attached is read only where there is something that it may speak of.
-  if (findings > 0) call.weigh(await countStatements(tx, image));
+  return sources;
 }
 
 /**

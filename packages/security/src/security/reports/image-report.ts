@@ -58,8 +58,8 @@ export async function openFindings(
   const digests: string[] = [];
   for (const digest of (await imagesBehind(call.tx, image.repo, image.digest)).slice(0, MAX_IMAGES)) {
     call.requireCaller();
-    await weighFindings(call, { ...image, digest });
-    const findings = await findingsOfImage(call.tx, { ...image, digest, state: "open" }, known, call);
+    const sources = await weighFindings(call, { ...image, digest });
+    const findings = await findingsOfImage(call.tx, { ...image, digest, state: "open", sources }, known, call);
     if (findings === undefined) continue;
     digests.push(digest);
     for (const each of findings) {

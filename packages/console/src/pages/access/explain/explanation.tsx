@@ -11,8 +11,8 @@ import { answerOf, shownRemedy, type Shown, shownStep } from "./words.ts";
 const LOOKS = {
   Passed: "success",
   Failed: "danger",
-  "Does not count here": "plain",
-  "Not said": "plain",
+  "Does not apply": "plain",
+  "Not stated": "plain",
 } as const;
 
 export interface ExplanationProps {

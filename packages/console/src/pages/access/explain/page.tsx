@@ -22,13 +22,17 @@ export function ExplainPage() {
   });
   return (
     <Page title="Check access">
-      <p>May this identity pull that image, and if not, why? The server answers what it would do, and does nothing.</p>
+      <p>
+        Can this identity pull that image, and if not, why? The server says what it would decide, and changes nothing.
+      </p>
       <QuestionForm
         key={JSON.stringify(question)}
         question={question}
         onAsk={(asked) => void navigate({ to: "/access/explain", search: { ...asked } })}
       />
-      {request === undefined && <Empty title="Check access">The result has an address that you can share.</Empty>}
+      {request === undefined && (
+        <Empty title="Check access">The address of this page leads back to the result, so you can share it.</Empty>
+      )}
       {request !== undefined && isPending && <p role="status">Looking…</p>}
       <ErrorNote error={error} />
       {data !== undefined && <Explanation question={question} answer={data} />}

@@ -33,7 +33,7 @@ export function QuestionForm({ question, onAsk }: { question: Question; onAsk: (
             choices={[...OTHERS, ...identities]}
             value={identity}
             onChange={(value) => setDraft({ ...draft, identity: value })}
-            help="The identity that would do it"
+            help="The identity to check"
           />
           <SelectField label="What" value={action} onChange={set("action")} help="Dry run: nothing is changed">
             <option value="pull">pull an image</option>
@@ -51,7 +51,7 @@ export function QuestionForm({ question, onAsk }: { question: Question; onAsk: (
             spellCheck={false}
             help={
               action === "method"
-                ? "The uid of what it is done to, or of the group of a new one"
+                ? "The uid of the resource, or of the group that a new one would belong to"
                 : "Such as acme/app:1.0 or acme/app@sha256:…"
             }
           />
@@ -72,7 +72,7 @@ export function QuestionForm({ question, onAsk }: { question: Question; onAsk: (
           <Button
             look="primary"
             type="submit"
-            disabledReason={isWhole ? undefined : "Choose who, what, and the image or resource first"}
+            disabledReason={isWhole ? undefined : "Choose an identity, an action, and an image or resource first"}
           >
             Check
           </Button>

@@ -50,11 +50,11 @@ test("a step says in words what came of it, with the page where it is managed", 
     about: "Role binding",
     outcome: "Failed",
     message: "The binding does not give it.",
-    place: { label: "The bindings there", href: "/access/bindings?group=org&identity=org%2Fone" },
+    place: { label: "Roles there", href: "/access/bindings?group=org&identity=org%2Fone" },
   });
   const hidden = shownStep({ ...STEP, group: "", outcome: "OUTCOME_NOT_APPLICABLE" }, QUESTION, "org/one");
   assert.equal(hidden.place, undefined);
-  assert.equal(hidden.outcome, "Does not count here");
+  assert.equal(hidden.outcome, "Does not apply");
   assert.equal(shownStep({ ...STEP, kind: "KIND_GATE" }, QUESTION, "").place?.href, "/repo/settings?name=acme%2Fapp");
   assert.equal(shownStep({ ...STEP, kind: "KIND_IDENTITY", uid: "" }, QUESTION, "").place, undefined);
 });

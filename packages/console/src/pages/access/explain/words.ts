@@ -10,7 +10,7 @@ export interface Place {
 /** One step as it is shown. */
 export interface Shown {
   about: string;
-  outcome: "Passed" | "Failed" | "Does not count here" | "Not said";
+  outcome: "Passed" | "Failed" | "Does not apply" | "Not stated";
   message: string;
   place?: Place | undefined;
 }
@@ -35,7 +35,7 @@ const ABOUT: Readonly<Record<AccessStepKind, string>> = {
 const OUTCOMES: Readonly<Record<string, Shown["outcome"]>> = {
   OUTCOME_PASSED: "Passed",
   OUTCOME_FAILED: "Failed",
-  OUTCOME_NOT_APPLICABLE: "Does not count here",
+  OUTCOME_NOT_APPLICABLE: "Does not apply",
 };
 
 /** A sentence of the API with a capital letter and a full stop. */
@@ -54,7 +54,7 @@ export function answerOf({ allowed, message, identity }: ExplainAccessResponse, 
 export function shownStep(step: AccessStep, question: Question, identity: string): Shown {
   return {
     about: ABOUT[step.kind],
-    outcome: OUTCOMES[step.outcome] ?? "Not said",
+    outcome: OUTCOMES[step.outcome] ?? "Not stated",
     message: sentence(step.message),
     place: placeOf(step, question, identity),
   };
@@ -63,15 +63,15 @@ export function shownStep(step: AccessStep, question: Question, identity: string
 function placeOf({ kind, uid, group }: AccessStep, question: Question, identity: string): Place | undefined {
   const repo = repoOf(question);
   if (kind === "KIND_BINDING" && group !== "")
-    return { label: "The bindings there", href: at("/access/bindings", { group, identity }) };
+    return { label: "Roles there", href: at("/access/bindings", { group, identity }) };
   if (kind === "KIND_IDENTITY" || kind === "KIND_CLAIM_MATCH") {
     const known = uid || identity;
     return known === "" ? undefined : { label: "The identity", href: at("/access/identity", { uid: known }) };
   }
   if (kind === "KIND_MAPPING") return { label: "Mappings", href: at("/access/mappings", { group }) };
-  if (kind === "KIND_TERMS" && group !== "") return { label: "What is accepted", href: at("/access/terms", { group }) };
+  if (kind === "KIND_TERMS" && group !== "") return { label: "Accepted terms", href: at("/access/terms", { group }) };
   if ((kind === "KIND_TAG_POLICY" || kind === "KIND_GATE") && repo !== "")
-    return { label: "The repository's settings", href: at("/repo/settings", { name: repo }) };
+    return { label: "Image settings", href: at("/repo/settings", { name: repo }) };
   return undefined;
 }
 
@@ -91,7 +91,7 @@ export function shownRemedy(
       href: at("/access/terms", { group, document: documentIds.join(",") }),
     });
   if ((reason === "ACCESS_REASON_TAG_POLICY" || reason === "ACCESS_REASON_GATE_REJECTS") && repo !== "")
-    places.push({ label: "The repository's settings", href: at("/repo/settings", { name: repo }) });
+    places.push({ label: "Image settings", href: at("/repo/settings", { name: repo }) });
   return { message: sentence(message), places };
 }
 

@@ -5,7 +5,7 @@ import { usePaths } from "./data.ts";
 export function Place({ uid, name = "" }: { uid: string; name?: string | undefined }) {
   const path = usePaths().get(uid);
   if (uid === "") return <>the installation</>;
-  if (path === undefined) return <>{name || "a group that you do not see"}</>;
+  if (path === undefined) return <>{name || "a group that you cannot see"}</>;
   return (
     <Link to="/access/group" search={{ uid }}>
       {path}

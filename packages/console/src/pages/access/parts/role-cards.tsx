@@ -6,7 +6,7 @@ import type { OwnField } from "./resource.ts";
 
 /** The built-in roles that people are given most, the least of them first, and what each adds. */
 const COMMON = [
-  ["viewer", "Viewer", "Sees and pulls everything but the audit log"],
+  ["viewer", "Viewer", "Views and pulls everything except the audit log"],
   ["editor", "Editor", "Also pushes, and sets policies"],
   ["owner", "Owner", "Also gives access to others"],
 ] as const;
@@ -27,7 +27,7 @@ export function RoleCards({ value, onChange, error }: OwnField) {
   return (
     <ChoiceCards
       legend="Role"
-      cards={[...cards, [OTHER, "Other", "Any role that you may give"]]}
+      cards={[...cards, [OTHER, "Other", "Any role that you can grant"]]}
       value={isOther ? OTHER : value}
       onChange={choose}
       error={isOther ? undefined : error}

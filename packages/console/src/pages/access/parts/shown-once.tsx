@@ -27,7 +27,7 @@ export function ShownOnce({ title, texts, onClose, children }: ShownOnceProps) {
       }
     >
       <Stack>
-        <Note look="warning">This is shown once. The server does not keep it.</Note>
+        <Note look="warning">This is shown only once. The server does not keep it.</Note>
         {texts.map(([label, text]) => (
           <div key={label}>
             <h3>{label}</h3>

@@ -8,7 +8,7 @@ import { say } from "../../../ui/toasts.tsx";
 import { useFeedsChanged } from "./use-feeds-refresh.ts";
 import { IntervalDialog } from "./interval-dialog.tsx";
 
-const OF_FILE = "It is set by a file of the server (MOORAGE_FEEDS_FILE), and is changed there";
+const OF_FILE = "It is set in a file on the server (MOORAGE_FEEDS_FILE); change it there";
 
 /** What can be done with a feed. */
 export function FeedActions({ feed, mayNot }: { feed: Feed; mayNot: string | undefined }) {
@@ -18,7 +18,7 @@ export function FeedActions({ feed, mayNot }: { feed: Feed; mayNot: string | und
   const close = (): void => setOpen(undefined);
   const isGoing = deleteTime === undefined ? undefined : "It is being removed";
   const isFixed = mayNot ?? isGoing ?? (fromFile ? OF_FILE : undefined);
-  const isImported = address === "" ? "It has no address: it is imported from files" : undefined;
+  const isImported = address === "" ? "It has no address: it is imported from files only only" : undefined;
   return (
     <>
       <Menu
@@ -37,13 +37,13 @@ export function FeedActions({ feed, mayNot }: { feed: Feed; mayNot: string | und
         isOpen={open === "refresh"}
         onClose={close}
         title={`Update ${name} now?`}
-        description={`The server fetches ${address} within seconds.`}
+        description={`The server will fetch ${address} within seconds.`}
         action="Update now"
         look="primary"
         onConfirm={async () => {
           await call(refreshFeed, { name });
           await changed();
-          say(`${name} is fetched within seconds`);
+          say(`${name} will be fetched within seconds`);
         }}
       />
       {open === "interval" && <IntervalDialog feed={feed} onClose={close} />}
@@ -51,7 +51,7 @@ export function FeedActions({ feed, mayNot }: { feed: Feed; mayNot: string | und
         isOpen={open === "remove"}
         onClose={close}
         title={`Remove the feed ${name}?`}
-        description={`Its ${count(records)} records go, and findings that rest on nothing else are closed. Images whose packages no other feed covers are no longer known: their state is “no data”.`}
+        description={`Its ${count(records)} records are removed, and findings that nothing else supports are closed. Images whose packages no other feed covers are no longer known: their state is “no data”.`}
         action="Remove"
         onConfirm={async () => {
           await call(deleteFeed, { name });

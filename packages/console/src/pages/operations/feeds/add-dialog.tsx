@@ -27,10 +27,10 @@ export function AddDialog({ presets, onClose, onAdded }: AddDialogProps) {
       isOpen
       onClose={onClose}
       title={shown.length === 1 ? `Add the feed ${shown[0]?.name}?` : `Add ${shown.length} feeds?`}
-      description="The server fetches them within seconds, and from then on by itself."
+      description="The server fetches them within seconds, and from then on automatically."
       action="Add"
       look="primary"
-      disabledReason={isAccepted ? undefined : "Say that they are to be fetched"}
+      disabledReason={isAccepted ? undefined : "Confirm that they should be fetched"}
       onConfirm={async () => {
         try {
           for (const name of left) {

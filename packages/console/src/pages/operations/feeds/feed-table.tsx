@@ -65,7 +65,7 @@ function State({
   return (
     <span>
       {isAsked || isNew ? (
-        <Badge look="accent">to be fetched now</Badge>
+        <Badge look="accent">waiting to be fetched</Badge>
       ) : error !== "" ? (
         <Badge look="danger">failed</Badge>
       ) : (

@@ -12,20 +12,20 @@ import { FeedProblems } from "./problems.tsx";
 
 const POLL_MS = 5_000;
 const MAY_NOT =
-  "You need CAP_OPERATIONS_FEEDS_UPDATE on the first organization. Whoever may give roles there can give it to you.";
+  "You need CAP_OPERATIONS_FEEDS_UPDATE on the first organization. Anyone who can assign roles there can grant it.";
 
 /** Where what is known of vulnerabilities comes from: the feeds, what can be added, and what of them finds nothing. */
 export function FeedsPage() {
   const { data, error } = useQuery({ ...query(listFeeds, {}), refetchInterval: POLL_MS });
   if (isCode(error, "PERMISSION_DENIED")) return <OperatorsOnly title="Feeds" />;
-  const mayNot = data === undefined ? "Your permissions are being read" : data.canChange ? undefined : MAY_NOT;
+  const mayNot = data === undefined ? "Loading your permissions" : data.canChange ? undefined : MAY_NOT;
   return (
     <Page title="Feeds">
       <ErrorNote error={error} />
       {data !== undefined &&
         (data.feeds.length === 0 ? (
           <Empty title="No feeds yet">
-            Vulnerabilities of images are known once the server has feeds. Add some of those below, or import files by
+            The server needs feeds to find vulnerabilities in images. Add some of those below, or import files with
             `moorage feeds import`.
           </Empty>
         ) : (

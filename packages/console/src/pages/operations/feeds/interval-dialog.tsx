@@ -19,10 +19,10 @@ export function IntervalDialog({ feed: { name, interval = "" }, onClose }: { fee
       isOpen
       onClose={onClose}
       title={`Interval of ${name}`}
-      description="What is older than its interval is named beside every answer that rests on it."
+      description="Every answer that relies on data older than the interval says so."
       action="Change"
       look="primary"
-      disabledReason={isRight ? undefined : "Say a number of hours"}
+      disabledReason={isRight ? undefined : "Enter a number of hours"}
       onConfirm={async () => {
         await call(updateFeed, { feed: { name, interval: `${seconds}s` }, updateMask: "interval" });
         await changed();
@@ -30,7 +30,7 @@ export function IntervalDialog({ feed: { name, interval = "" }, onClose }: { fee
       }}
     >
       <TextField
-        label="Hours between two fetches"
+        label="Hours between fetches"
         help="Such as 6, or 0.5; from a minute to a year"
         inputMode="decimal"
         value={hours}

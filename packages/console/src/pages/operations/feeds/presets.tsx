@@ -29,7 +29,7 @@ export function FeedPresets({ mayNot }: { mayNot: string | undefined }) {
       {missing.length > 0 && (
         <>
           <Row>
-            <p>Nothing is fetched until it is added.</p>
+            <p>Nothing is fetched until you add it.</p>
             <Button
               look="primary"
               disabledReason={mayNot ?? (chosen.length === 0 ? "Select the feeds to add" : undefined)}
@@ -48,7 +48,7 @@ export function FeedPresets({ mayNot }: { mayNot: string | undefined }) {
           />
         </>
       )}
-      {data !== undefined && missing.length === 0 && <p>All of them are added.</p>}
+      {data !== undefined && missing.length === 0 && <p>All presets have been added.</p>}
       {isAdding && (
         <AddDialog presets={chosen} onClose={() => setIsAdding(false)} onAdded={() => setSelected(NOTHING)} />
       )}

@@ -11,7 +11,7 @@ export function FeedProblems() {
   const { data, error } = useQuery(query(listFeedProblems, {}));
   if (error === null && (data === undefined || data.problems.length === 0)) return undefined;
   return (
-    <Section title="Records of feeds that find nothing">
+    <Section title="Feed records that match nothing">
       <ErrorNote error={error} />
       {data !== undefined && (
         <DataTable

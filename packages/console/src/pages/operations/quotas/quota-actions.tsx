@@ -36,7 +36,7 @@ export function QuotaActions({ quota, path }: { quota: Quota; path: string }) {
         isOpen={open === "delete"}
         onClose={() => setOpen(undefined)}
         title={`Delete the quota of ${path}?`}
-        description="The group is then limited by the quotas of the groups above it alone."
+        description="After that, only the quotas of the groups above limit it."
         action="Delete"
         onConfirm={async () => {
           await call(deleteQuota, { uid: quota.uid });

@@ -13,11 +13,11 @@ export function newQuotaForm(group: string): FormSpec {
   return {
     title: "Set a quota",
     action: "Set quota",
-    description: "It counts for the group and all groups below it. What is left empty is not limited.",
+    description: "It applies to the group and everything below it. Leave a field empty for no limit.",
     fields: [{ name: "parent", label: "Group", kind: "group", initial: group }, ...limitFields()],
     send: (values) => {
       const { parent = "" } = values;
-      if (parent === "") throw invalid("parent", "choose the group that is limited");
+      if (parent === "") throw invalid("parent", "choose the group to limit");
       return call(createQuota, { parent, quota: quotaOf(values) });
     },
   };
@@ -29,7 +29,7 @@ export function editQuotaForm(quota: Quota, path: string): FormSpec {
     title: `Quota of ${path}`,
     action: "Save",
     description:
-      "What is left empty is not limited. A limit may be lower than what is used: then nothing more comes in.",
+      "Leave a field empty for no limit. A limit can be lower than what is used: then nothing more is accepted.",
     fields: limitFields(quota),
     send: (values) => call(updateQuota, { quota: { ...quotaOf(values), uid: quota.uid }, updateMask: MASK }),
   };
@@ -40,7 +40,7 @@ function limitFields(quota?: Quota): FieldSpec[] {
     {
       name: "bytes",
       label: "Storage",
-      help: "With a unit, such as 10 GiB. Content that is there several times counts once.",
+      help: "With a unit, such as 10 GiB. Content that is stored several times counts once.",
       initial: sizeText(quota?.bytes),
     },
     { name: "repos", label: "Images", initial: quota?.repos ?? "" },
@@ -48,8 +48,8 @@ function limitFields(quota?: Quota): FieldSpec[] {
     { name: "libraries", label: "Packages", initial: quota?.libraries ?? "" },
     {
       name: "softPercent",
-      label: "Warn from, percent",
-      help: "Pushes still go on, with a warning, and an event says it once",
+      label: "Warn from (percent)",
+      help: "Pushes still work, with a warning, and one event is sent",
       initial: String(quota?.softPercent || SOFT_PERCENT),
     },
   ];
@@ -78,7 +78,7 @@ function quotaOf(values: Values): QuotaInput {
 function invalid(field: string, description: string): ApiError {
   return new ApiError(400, {
     code: "INVALID_ARGUMENT",
-    message: "Some fields are not right yet.",
+    message: "Some fields need to be corrected.",
     violations: [{ field, description }],
   });
 }

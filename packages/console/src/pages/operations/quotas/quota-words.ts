@@ -56,15 +56,15 @@ export function whyWords(quota: Quota): string {
   const near = uses.filter(({ look }) => look === "warning").map(({ label }) => label);
   switch (quota.state) {
     case "QUOTA_STATE_COUNTING":
-      return "What the group holds is being counted. Until that is done, storage is not limited.";
+      return "The group's content is being counted. Storage is not limited until that is done.";
     case "QUOTA_STATE_EXCEEDED":
       return full.length > 0
-        ? `${listWords(full)}: nothing more comes in until there is less.`
-        : "Something was refused because it did not fit. Smaller things may still fit.";
+        ? `${listWords(full)}: nothing more is accepted until usage goes down.`
+        : "Something was denied because it did not fit. Smaller content may still fit.";
     case "QUOTA_STATE_WARNED":
       return full.length > 0
-        ? `${listWords(full)}: the limit is reached. What is more is refused.`
-        : `${listWords(near)}: ${softOf(quota)} % or more is used. Pushes still go on, with a warning.`;
+        ? `${listWords(full)}: the limit is reached. Anything more is denied.`
+        : `${listWords(near)}: ${softOf(quota)} % or more is used. Pushes still work, with a warning.`;
     default:
       return "";
   }

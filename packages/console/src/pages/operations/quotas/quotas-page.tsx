@@ -35,7 +35,7 @@ export function QuotasPage() {
   return (
     <Page
       title="Quotas"
-      lede="How much a group may hold, with everything below it. The quotas of all groups above it count as well."
+      lede="How much a group can store, including everything below it. Quotas of the groups above apply as well."
       actions={
         <Button
           look="primary"
@@ -70,7 +70,7 @@ export function QuotasPage() {
           title={group === "" ? "No group is limited" : "Neither this group nor one below it is limited"}
           command="moorage quotas create acme/team --bytes 10737418240 --repos 100"
         >
-          Without a quota a group may hold as much as there is space for.
+          Without a quota, a group can use all available space.
         </Empty>
       ) : (
         <QuotaTable

@@ -9,6 +9,6 @@ export function useQuotaReason(group: string): string | undefined {
   const noOrganization = useOrganizationsReason();
   if (group === "") return undefined;
   if (above === "")
-    return noOrganization && "The quota of an organization is set by administrators of the installation.";
-  return rights("CAP_QUOTAS_UPDATE") && "A quota is set from above: you need CAP_QUOTAS_UPDATE on the group above.";
+    return noOrganization && "Only administrators of the installation can set the quota of an organization.";
+  return rights("CAP_QUOTAS_UPDATE") && "To set this quota, you need CAP_QUOTAS_UPDATE on the group above.";
 }

@@ -29,7 +29,7 @@ function Days({ answer: { usage, nextPageToken }, group }: { answer: ListUsageRe
   const rows = isAll ? usage : usage.filter(({ groupUid }) => groupUid === group);
   const groups = new Set(rows.map(({ groupUid }) => groupUid)).size;
   if (groups === 0)
-    return <p className={styles.quiet}>Not known: you need CAP_USAGE_LIST on a group to see what it took up.</p>;
+    return <p className={styles.quiet}>Not known: you need CAP_USAGE_LIST on a group to see its usage.</p>;
   const isWhole = !isAll || nextPageToken === "";
   const days = storedDays(rows, isWhole);
   const unknown = days.filter(({ bytes: size }) => size === undefined).length;
@@ -49,7 +49,7 @@ function Days({ answer: { usage, nextPageToken }, group }: { answer: ListUsageRe
       />
       <p className={styles.quiet}>
         {growth === undefined
-          ? "How much it grew is not known yet: that takes two days that were measured."
+          ? "Growth is not known yet: it takes two measured days."
           : `${growthWords({ growth: String(growth.bytes) } as GroupUsage)} since ${periodName(growth.since)}.`}
         {unknown > 0 && ` ${counted(unknown, "day")} of ${days.length} ${unknown === 1 ? "was" : "were"} not measured.`}
         {groups > 1 && ` Summed over ${isWhole ? "" : "the first "}${counted(groups, "group")}.`}

@@ -29,7 +29,13 @@ export function StoragePage() {
   return (
     <Page
       title={group === "" ? "Storage" : `Storage of ${path ?? "a group"}`}
-      lede={group === "" ? "What groups take up, each with everything below it." : <Up group={group} paths={paths} />}
+      lede={
+        group === "" ? (
+          "How much storage each group uses, including everything below it."
+        ) : (
+          <Up group={group} paths={paths} />
+        )
+      }
     >
       <Toolbar>
         <GroupChip
@@ -44,8 +50,8 @@ export function StoragePage() {
         </Note>
       )}
       {rows.length === 0 ? (
-        <Empty title="Nothing is stored that you may see" command="moorage sample --push URL/acme/app:latest">
-          Push an image, for instance:
+        <Empty title="No storage that you can see" command="moorage sample --push URL/acme/app:latest">
+          For example, push an image:
         </Empty>
       ) : (
         <>

@@ -57,7 +57,7 @@ function columnsOf(largest: number): readonly Column<GroupStorage>[] {
       header: "of it shared",
       align: "end",
       isMinor: true,
-      cell: (row) => <span title="Other rows have it as well">{atLeast(row) + bytes(row.sharedBytes)}</span>,
+      cell: (row) => <span title="Also counted in other rows">{atLeast(row) + bytes(row.sharedBytes)}</span>,
     },
     {
       id: "packages",

@@ -33,6 +33,6 @@ export function StorageTiles({ rows, isWhole }: { rows: readonly GroupStorage[];
 
 /** What the sum of the rows counts several times. */
 function sharedNote(shared: number | undefined): string {
-  if (shared === undefined) return "what organizations share counts in each";
-  return shared === 0 ? "nothing in more than one row" : "what rows share counts in each";
+  if (shared === undefined) return "shared content counts in each organization";
+  return shared === 0 ? "no content in more than one row" : "shared content counts in each row";
 }

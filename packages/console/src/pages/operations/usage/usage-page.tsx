@@ -42,7 +42,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      lede={`What ${paths.get(group) ?? "each group"} takes up and what is pulled of it, with everything below it.`}
+      lede={`What ${paths.get(group) ?? "each group"} uses and how much is pulled from it, including everything below it.`}
       actions={<UsageExport search={search} />}
     >
       <Toolbar
@@ -66,8 +66,8 @@ export function UsagePage() {
       </Toolbar>
       <CoverageNote coverage={data.pages[0]?.coverage} />
       {groups.length === 0 ? (
-        <Empty title="Nothing that you may see" command="moorage usage list acme">
-          It takes CAP_USAGE_LIST on a group to see what it takes up.
+        <Empty title="Nothing that you can see" command="moorage usage list acme">
+          You need CAP_USAGE_LIST on a group to see its usage.
         </Empty>
       ) : (
         <>
@@ -97,7 +97,7 @@ function Facts({ row }: { row: GroupUsage }) {
         {
           label: "Growth",
           value: growthWords(row),
-          note: row.growth === undefined ? "a measurement is missing" : "since the measurement before",
+          note: row.growth === undefined ? "one measurement is missing" : "since the measurement before",
         },
         { label: "Pulls", value: pullWords(row), note: row.pulls === undefined ? "not counted then" : when },
         {

@@ -34,7 +34,7 @@ export function NameDialog({ title, initial, onClose, onName }: NameDialogProps)
             label="Name"
             name="label"
             defaultValue={initial}
-            help="What it is on, such as laptop or phone"
+            help="Where it is stored, such as laptop or phone"
             maxLength={64}
             autoFocus
           />

@@ -71,7 +71,9 @@ export function Passkeys({ account, onChanged }: AccountPartProps) {
         <ErrorNote error={state.error} />
         <SignInAgain error={state.error} />
         {account.passkeys.length === 0 ? (
-          <Empty title="No passkeys">A passkey is your finger, face or PIN on a device, in place of a password.</Empty>
+          <Empty title="No passkeys">
+            A passkey uses your fingerprint, face, or PIN on a device instead of a password.
+          </Empty>
         ) : (
           <DataTable label="Passkeys" rows={account.passkeys} columns={columns} idOf={({ keyId }) => keyId} />
         )}
@@ -92,7 +94,7 @@ export function Passkeys({ account, onChanged }: AccountPartProps) {
         isOpen={removing !== undefined}
         onClose={() => setRemoving(undefined)}
         title={`Remove ${removing?.label ?? ""}`}
-        description="It signs nobody in any more. You are signed out in all other browsers and programs."
+        description="It can no longer be used to sign in. You are signed out of all other browsers and programs."
         action="Remove"
         onConfirm={async () => {
           if (removing === undefined) return;

@@ -39,7 +39,7 @@ export function PasswordSection({ account, onChanged }: AccountPartProps) {
       }
       setOpen(undefined);
       setTyped(undefined);
-      say("The password was set. You are signed out everywhere else.");
+      say("Password set. You are signed out everywhere else.");
     });
   const setApp = (form: FormData, { setUp }: SetUp): Promise<void> =>
     run(async () => {
@@ -80,7 +80,8 @@ export function PasswordSection({ account, onChanged }: AccountPartProps) {
         {codes !== undefined && (
           <>
             <Note look="warning">
-              These codes are shown once. Each works once in place of the app, when that is lost: keep them elsewhere.
+              These codes are shown only once. Each works once in place of the app if you lose it. Store them somewhere
+              safe.
             </Note>
             <Command text={codes.join("\n")} label="recovery codes" />
           </>
@@ -102,7 +103,7 @@ export function PasswordSection({ account, onChanged }: AccountPartProps) {
                 </Button>
                 <Button
                   isBusy={isBusy}
-                  disabledReason={account.needsSecondFactor ? "Your organization asks for it" : undefined}
+                  disabledReason={account.needsSecondFactor ? "Your organization requires it" : undefined}
                   onClick={() => void remove("app")}
                 >
                   Remove the app
@@ -112,7 +113,7 @@ export function PasswordSection({ account, onChanged }: AccountPartProps) {
             {account.hasPassword && (
               <Button
                 isBusy={isBusy}
-                disabledReason={account.passkeys.length === 0 ? "Nothing else signs you in" : undefined}
+                disabledReason={account.passkeys.length === 0 ? "You have no other way to sign in" : undefined}
                 onClick={() => void remove("password")}
               >
                 Remove the password

@@ -37,7 +37,7 @@ export function ProfilePage() {
         <Section title="Set up a passkey or a password">
           <Stack>
             <Note>
-              {first !== undefined && "You are signed in by the link of the first start. "}
+              {first !== undefined && "You signed in with the link from the first start. "}
               With a passkey or a password you sign in from any browser, without the machine of the server.
             </Note>
             <MakeProof
@@ -45,14 +45,17 @@ export function ProfilePage() {
               isNew
               action="Create the account"
               onDone={() => {
-                say("From now on you sign in with it");
+                say("From now on, sign in with it");
                 changed();
               }}
             />
           </Stack>
         </Section>
       ) : (
-        <Note>You sign in through an identity provider, or by a token. Passkeys and passwords are kept there.</Note>
+        <Note>
+          You sign in through an identity provider or with a token, so there are no passkeys or passwords to manage
+          here.
+        </Note>
       )}
     </ProfileFrame>
   );

@@ -12,7 +12,7 @@ export function OwnSessionsPage() {
   return (
     <ProfileFrame tabTitle="Your sessions">
       <Section title="Sessions">
-        <p>Where you are signed in. End what you do not know, or do not use any longer.</p>
+        <p>Where you are signed in. End any session that you do not recognize or no longer use.</p>
         <SessionTable
           identity=""
           order={order}

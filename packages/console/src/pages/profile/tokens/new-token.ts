@@ -10,9 +10,9 @@ export function newToken(roles: readonly Role[]): FormSpec<PersonalToken> {
   return {
     title: "New token",
     action: "Create",
-    description: "It can do at most what you can, and is shown once.",
+    description: "It can do at most what you can, and is shown only once.",
     fields: [
-      { name: "name", label: "Name", help: "Where it will be, such as docker on the laptop" },
+      { name: "name", label: "Name", help: "Where it will be used, such as docker on my laptop" },
       { name: "capabilities", label: "Permissions", kind: "options", options: PERMISSION_OPTIONS, initial: "pull" },
       { name: "groups", label: "Group", kind: "group", none: "All groups", help: "With everything below it" },
       {

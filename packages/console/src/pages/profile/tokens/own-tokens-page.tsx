@@ -63,7 +63,7 @@ export function OwnTokensPage() {
         )}
         {list.rows.length === 0 && made === undefined ? (
           <Empty title="No tokens yet" command="moorage personal-tokens create --name laptop --may push">
-            Make one here, or with the command:
+            Create one here, or with the command:
           </Empty>
         ) : (
           <TokenTable
@@ -74,7 +74,7 @@ export function OwnTokensPage() {
         )}
         <Note>
           <strong>For a CI job, use a machine instead.</strong> It signs in with the token that its CI system gives it,
-          and nothing has to be kept secret. <Link to="/access/machines">Add a machine</Link>
+          so there is no secret to store. <Link to="/access/machines">Add a machine</Link>
         </Note>
         {isMaking && <FormDialog form={newToken(roles)} onClose={() => setIsMaking(false)} onDone={keep} />}
       </Section>

@@ -19,12 +19,13 @@ export function PeopleTokensPage() {
   return (
     <Page title="Personal tokens">
       <p>
-        Tokens that people made for their own programs. Each does at most what its person may, and ends with the person.
+        Tokens that people created for their own programs. A token can do at most what its owner can, and ends when the
+        owner's account does.
       </p>
       <GroupChoice group={group ?? ""} none="All groups" />
       {list.rows.length === 0 ? (
         <Empty title="No personal tokens" command="moorage personal-tokens list --all">
-          Nobody whose tokens you may see has made one. People make them in their profile.
+          Nobody whose tokens you can see has created one. People create them in their profile.
         </Empty>
       ) : (
         <TokenTable

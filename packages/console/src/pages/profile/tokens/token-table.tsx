@@ -80,8 +80,8 @@ export function TokenTable({ ofPeople = false, ...rest }: TokenTableProps) {
         title={`${hasEnded(ending) ? "Remove" : "Revoke"} the token “${ending?.name ?? ""}”?`}
         description={
           hasEnded(ending)
-            ? "It has expired, and is only taken off the list."
-            : "Whatever logs in with it is refused from its next request on. This cannot be taken back."
+            ? "It has expired; this only removes it from the list."
+            : "Anything that uses it is denied from its next request on. This cannot be undone."
         }
         action={hasEnded(ending) ? "Remove" : "Revoke"}
         onConfirm={() => (ending === undefined ? Promise.resolve() : end(ending))}
@@ -102,7 +102,7 @@ function Name({ token: { name, hint } }: { token: PersonalToken }) {
 function Where({ groups }: { groups: readonly string[] }) {
   const paths = usePaths();
   if (groups.length === 0) return <>All groups</>;
-  return <>{groups.map((uid) => paths.get(uid) ?? "a group that you do not see").join(", ")}</>;
+  return <>{groups.map((uid) => paths.get(uid) ?? "a group that you cannot see").join(", ")}</>;
 }
 
 const SOON_MS = 7 * 86_400_000;

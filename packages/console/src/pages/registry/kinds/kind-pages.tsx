@@ -38,7 +38,7 @@ export function MirrorsPage() {
   return (
     <Page
       title="Mirrors"
-      lede="Images that follow those of other registries. When a source is away, what was copied is served all the same."
+      lede="Copies of images in other registries, kept up to date. If a source is unavailable, the copies are still served."
       actions={
         <Button
           look="primary"
@@ -62,7 +62,7 @@ export function MirrorsPage() {
         group={group}
         columns={MIRRORS}
         isOne={({ syncConfig }) => syncConfig !== undefined && syncConfig.source !== ""}
-        empty={<Empty title="No mirrors here">Mirror an image, and its tags are copied and followed.</Empty>}
+        empty={<Empty title="No mirrors here">Mirror an image to copy its tags and keep them up to date.</Empty>}
       />
       {isNew && <NewMirror group={group} onClose={() => setNew(false)} />}
     </Page>
@@ -74,7 +74,7 @@ export function DeprecatedPage() {
   const { group = "" } = deprecated.useSearch();
   const navigate = deprecated.useNavigate();
   return (
-    <Page title="Deprecated" lede="Images that are not to be used any longer. Whoever pulls one gets a warning.">
+    <Page title="Deprecated" lede="Images that should no longer be used. Anyone who pulls one gets a warning.">
       <Toolbar>
         <GroupChip
           group={group}
@@ -87,7 +87,7 @@ export function DeprecatedPage() {
         group={group}
         columns={DEPRECATED}
         isOne={(repo) => repo.deprecation !== undefined}
-        empty={<Empty title="No image is deprecated">An image is deprecated in its settings.</Empty>}
+        empty={<Empty title="No image is deprecated">Deprecate an image in its settings.</Empty>}
       />
     </Page>
   );
@@ -122,7 +122,7 @@ function Kind({ label, word, group, columns, isOne, empty }: KindProps) {
           {counted(all.length, "image")} looked at{isLooking || data === undefined ? "…" : "; there are more."}{" "}
           {data !== undefined && !isLooking && (
             <Button isSmall onClick={() => setLimit((before) => before + MAX_PAGES)}>
-              Look at more
+              Load more
             </Button>
           )}
         </p>
@@ -187,8 +187,12 @@ const MIRRORS: readonly Column<Repo>[] = [
 
 const DEPRECATED: readonly Column<Repo>[] = [
   { id: "name", header: "Image", cell: (repo) => <Name repo={repo} part="deprecation" /> },
-  { id: "reason", header: "Reason", isMinor: true, cell: ({ deprecation }) => deprecation?.message || "not said" },
-  { id: "instead", header: "Use instead", cell: ({ deprecation }) => deprecation?.replacement || "nothing named" },
+  { id: "reason", header: "Reason", isMinor: true, cell: ({ deprecation }) => deprecation?.message || "not stated" },
+  {
+    id: "instead",
+    header: "Use instead",
+    cell: ({ deprecation }) => deprecation?.replacement || "no replacement named",
+  },
   {
     id: "ends",
     header: "Ends",

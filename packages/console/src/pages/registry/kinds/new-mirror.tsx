@@ -26,7 +26,7 @@ export function NewMirror({ group, onClose }: NewMirrorProps) {
       form={{
         title: "Mirror an image",
         action: "Create mirror",
-        description: "Its tags are copied with everything that is attached to them, and followed from then on.",
+        description: "Its tags are copied with everything attached to them, and kept up to date from then on.",
         fields: [
           {
             name: "source",
@@ -34,16 +34,16 @@ export function NewMirror({ group, onClose }: NewMirrorProps) {
             help: "As it is pulled, such as registry.example.com/team/app; or the path of an image here",
           },
           { name: "parent", label: "Group", kind: "group", initial: group },
-          { name: "name", label: "Name here", help: "Empty: as it is called there" },
+          { name: "name", label: "Name here", help: "Leave empty to use the same name" },
           { name: "tagPattern", label: "Which tags", help: "RE2, of whole names, such as v[0-9]+; empty: all" },
           { name: "interval", label: "Sync interval, minutes", initial: "60" },
           {
             name: "pullThrough",
             label: "Pull-through cache",
             kind: "check",
-            help: "What is not here yet is fetched when it is pulled",
+            help: "Fetch what is not here yet when it is pulled",
           },
-          { name: "username", label: "User name there", help: "Empty for a public image" },
+          { name: "username", label: "User name there", help: "Leave empty for a public image" },
           { name: "password", label: "Password there", isSecret: true },
         ],
         preview: ({ source = "" }) => <Preview source={source} />,

@@ -2,8 +2,8 @@ import type { SyncState } from "../../../api/gen/registry.ts";
 import type { BadgeLook } from "../../../ui/badge.tsx";
 
 const WORDS: Record<SyncState, readonly [look: BadgeLook, word: string]> = {
-  SYNC_STATE_UNSPECIFIED: ["plain", "not begun"],
-  SYNC_STATE_PENDING: ["accent", "begins soon"],
+  SYNC_STATE_UNSPECIFIED: ["plain", "not started"],
+  SYNC_STATE_PENDING: ["accent", "starting soon"],
   SYNC_STATE_RUNNING: ["accent", "copying"],
   SYNC_STATE_SUCCEEDED: ["success", "succeeded"],
   SYNC_STATE_FAILED: ["danger", "failed"],

@@ -33,7 +33,7 @@ const BY: Readonly<Record<Grouping, { title: string; word: string; column: Colum
     column: {
       id: "identity",
       header: "Pulled by",
-      cell: ({ identity }) => <IdentityName uid={identity} none="somebody who was not signed in" />,
+      cell: ({ identity }) => <IdentityName uid={identity} none="someone who was not signed in" />,
     },
   },
 };
@@ -53,13 +53,13 @@ export function PullsBy({ repoUid, grouping, nowMs }: PullsByProps) {
   if (isCode(error, "PERMISSION_DENIED"))
     return (
       <Section title={title}>
-        <Note>Who pulled is shown to those who have CAP_EVENTS_LIST here.</Note>
+        <Note>You need CAP_EVENTS_LIST here to see who pulled.</Note>
       </Section>
     );
   return (
     <Section title={title}>
       <ErrorNote error={error} />
-      {data !== undefined && rows.length === 0 && <p>No pull was counted in these days.</p>}
+      {data !== undefined && rows.length === 0 && <p>No pulls were counted in these days.</p>}
       {rows.length > 0 && (
         <DataTable
           label={`Pulls ${title.toLowerCase()}`}

@@ -20,8 +20,8 @@ export function Pulls({ repoUid }: { repoUid: string }) {
   const all = useQuery(allPullsQuery(repoUid));
   if (isCode(error, "PERMISSION_DENIED") || isCode(error, "NOT_FOUND"))
     return (
-      <Empty title="You may not see how often this is pulled">
-        You need CAP_USAGE_LIST here. Whoever may give roles on this group can give it to you.
+      <Empty title="You cannot see how often this is pulled">
+        You need CAP_USAGE_LIST here. Anyone who can assign roles on this group can grant it.
       </Empty>
     );
   if (isPending) return <p role="status">Reading the pulls…</p>;

@@ -13,18 +13,18 @@ export function IdentityThere({ group, destination }: IdentityThereProps) {
   const audience = audienceOf(destination);
   return (
     <Note>
-      <p>Whoever manages the identity there lets it be assumed with tokens that say:</p>
+      <p>An administrator there must allow the identity to be assumed with tokens that say:</p>
       <Facts
         facts={[
           ["Issuer", <code key="issuer">{window.location.origin}</code>],
           ["Subject", <code key="subject">replication:{group}</code>],
           [
             "Audience",
-            audience === undefined ? "once the destination is typed" : <code key="audience">{audience}</code>,
+            audience === undefined ? "once you enter the destination" : <code key="audience">{audience}</code>,
           ],
         ]}
       />
-      <p>It takes the roles to push there, and CAP_TAG_IMPORT for the times of moves.</p>
+      <p>It needs roles there that can push, and CAP_TAG_IMPORT for the times of moves.</p>
     </Note>
   );
 }

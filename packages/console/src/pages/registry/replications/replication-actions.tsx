@@ -12,8 +12,8 @@ import { useChanged } from "../../access/parts/use-refresh.ts";
 type Doing = "run" | "stop" | "pause" | "resume";
 
 const DONE: Readonly<Record<Doing, string>> = {
-  run: "All tags are compared now",
-  stop: "What was under way ends within 5 seconds",
+  run: "Comparing all tags now",
+  stop: "Pushes in progress stop within 5 seconds",
   pause: "Paused: nothing is pushed",
   resume: "Resumed",
 };
@@ -57,7 +57,7 @@ export function ReplicationActions({ replication }: { replication: Replication }
         isOpen={isForcing}
         onClose={() => setForcing(false)}
         title={`Delete more than a tenth at ${destination}?`}
-        description="Every tag that this replication pushed, and that is deleted here, is deleted there, however many they are. This cannot be taken back."
+        description="Every tag that this replication pushed and that was deleted here is deleted there, no matter how many. This cannot be undone."
         action="Run and delete"
         onConfirm={async () => {
           await call(runReplication, { uid, force: true });

@@ -36,7 +36,8 @@ export function newReplicationForm(parent: string): FormSpec<Replication> {
   return {
     title: "New replication",
     action: "Create",
-    description: "What matches is pushed with all that is attached to it: what is there, and what moves later.",
+    description:
+      "Matching tags are pushed with everything attached to them: existing ones now, and others as they move.",
     fields: [{ name: "name", label: "Name", help: "Such as archive" }, ...fieldsOf()],
     preview: (values) => <ReplicationNotes values={values} group={parent} />,
     send: (values) =>
@@ -49,7 +50,8 @@ export function editReplicationForm(replication: Replication): FormSpec<Replicat
   return {
     title: `Edit ${replication.name}`,
     action: "Save",
-    description: "What is under way ends, and goes on by the new values. With another destination it begins anew.",
+    description:
+      "Pushes in progress stop and continue with the new values. With a different destination it starts over.",
     fields: fieldsOf(replication),
     preview: (values) => <ReplicationNotes values={values} group={parentUid(replication.uid)} />,
     send: (values) =>
@@ -96,14 +98,14 @@ function fieldsOf(replication?: Replication): FieldSpec[] {
       name: "username",
       label: "User name there",
       initial: replication?.username ?? "",
-      help: "Empty without one",
+      help: "Leave empty if there is none",
       when: isByPassword,
     },
     {
       name: "destinationIdentity",
       label: "Identity there",
       initial: replication?.destinationIdentity ?? "",
-      help: "The uid of an identity of the other Moorage. No password is kept: tokens of this server count there",
+      help: "The uid of an identity on the other Moorage, which accepts tokens of this server. No password is stored.",
       when: isByIdentity,
     },
     {
@@ -112,7 +114,7 @@ function fieldsOf(replication?: Replication): FieldSpec[] {
       isSecret: true,
       when: isByPassword,
       ...(replication !== undefined && {
-        help: "Empty: it stays. Another destination or user name needs it anew.",
+        help: "Leave empty to keep the stored one. Required again for a different destination or user name.",
       }),
     },
     {
@@ -125,31 +127,31 @@ function fieldsOf(replication?: Replication): FieldSpec[] {
       name: "interval",
       label: "Compare all tags every, minutes",
       initial: minutesOf(replication?.interval),
-      help: "Empty: every hour where tags are pushed as they move, otherwise only by a run",
+      help: "Leave empty for hourly comparison if tags are pushed as they move; otherwise only when run manually",
     },
     {
       name: "onConflict",
-      label: "A tag there that it did not push",
+      label: "Tags there that it did not push",
       kind: "options",
       options: [
-        ["REPLICATION_CONFLICT_STOP", "Stays, and the item is blocked"],
-        ["REPLICATION_CONFLICT_OVERWRITE", "Is overwritten"],
+        ["REPLICATION_CONFLICT_STOP", "Keep, and block the item"],
+        ["REPLICATION_CONFLICT_OVERWRITE", "Overwrite"],
       ],
       initial: replication?.onConflict ?? "REPLICATION_CONFLICT_STOP",
     },
     {
       name: "deletions",
-      label: "A tag that is deleted here",
+      label: "Tags that are deleted here",
       kind: "options",
       options: [
-        ["REPLICATION_DELETIONS_NEVER", "Stays there"],
-        ["REPLICATION_DELETIONS_FOLLOW", "Is deleted there, if it pushed it"],
+        ["REPLICATION_DELETIONS_NEVER", "Keep there"],
+        ["REPLICATION_DELETIONS_FOLLOW", "Delete there, if this replication pushed them"],
       ],
       initial: replication?.deletions ?? "REPLICATION_DELETIONS_NEVER",
     },
     {
       name: "flatten",
-      label: "Only the last part of an image's path follows the destination's",
+      label: "Append only the last part of an image's path to the destination",
       kind: "check",
       initial: check(replication?.flatten),
     },
@@ -161,7 +163,7 @@ function inputOf(values: Values): ReplicationInput {
   // Fields that do not count with what the others say are not among the values.
   const text = (name: string): string => (values[name] ?? "").trim();
   if (isByIdentity(values) && text("destinationIdentity") === "")
-    throw new Error("Name the identity there that this server pushes as.");
+    throw new Error("Enter the identity there that this server pushes as.");
   const interval = durationOfMinutes(text("interval"));
   const { password = "" } = values;
   return {

@@ -41,9 +41,7 @@ export function ReplicationItems({ replication, state: word, onState }: Replicat
       <ErrorNote error={error} />
       {data !== undefined && rows.length === 0 && (
         <Empty title={word === undefined ? "No tag has matched so far" : `No tag is ${word}`}>
-          {word === undefined
-            ? "A tag that matches stands here, with how far it is."
-            : "Those in other states are left out."}
+          {word === undefined ? "Matching tags appear here with their progress." : "Tags in other states are hidden."}
         </Empty>
       )}
       {rows.length > 0 && (

@@ -27,7 +27,7 @@ function Warnings({ values }: { values: Values }) {
       {overwrites && (
         <p>
           <strong>It overwrites.</strong> Matching tags at the destination point to the images of this server, whoever
-          pushed what they pointed to before. What no other tag points to there may be lost.
+          pushed what they pointed to before. Content there that no other tag points to may be lost.
         </p>
       )}
       {deletes && (

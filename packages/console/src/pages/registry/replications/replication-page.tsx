@@ -75,11 +75,11 @@ function factsOf(replication: Replication) {
     ["Last pushed", <Time key="last" value={state?.lastSuccessTime} />],
     ["Sent", state === undefined ? undefined : bytes(state.bytes)],
     [
-      "A tag there that it did not push",
+      "Tags there that it did not push",
       onConflict === "REPLICATION_CONFLICT_OVERWRITE" ? <strong key="conflict">is overwritten</strong> : "stays",
     ],
     [
-      "A tag that is deleted here",
+      "Tags that are deleted here",
       deletions === "REPLICATION_DELETIONS_FOLLOW" ? <strong key="deletions">is deleted there</strong> : "stays there",
     ],
   ] as const;

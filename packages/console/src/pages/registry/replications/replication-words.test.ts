@@ -50,7 +50,7 @@ test("a replication is up to date only when nothing is left and something was pu
 test("what is left is counted by why, and what was never compared says when it will be", () => {
   assert.equal(itemWords(rule({ pending: "3", failed: "1200" })), "3 waiting or stopped, 1,200 failed");
   assert.equal(itemWords(rule({})), "nothing so far");
-  assert.equal(itemWords(rule({ lastSuccessTime: "2026-11-27T12:00:00Z" })), "none left");
+  assert.equal(itemWords(rule({ lastSuccessTime: "2026-11-27T12:00:00Z" })), "nothing left");
   assert.match(howFar(rule({}, { onPush: false })).detail, /only compared by a run/);
   assert.match(howFar(rule({})).detail, /compared soon/);
 });
@@ -64,7 +64,7 @@ test("a replication says what it is about, when it pushes, and how late it is", 
   assert.equal(whenWords(rule({})), "when a tag moves");
   assert.equal(whenWords(rule({}, { interval: "3600s" })), "when a tag moves, all compared every hour");
   assert.equal(whenWords(rule({}, { onPush: false, interval: "7200s" })), "every 2 hours");
-  assert.equal(whenWords(rule({}, { onPush: false })), "only by a run");
+  assert.equal(whenWords(rule({}, { onPush: false })), "only when run manually");
   assert.deepEqual(
     ["5s", "90s", "7300s", "172900s"].map((late) => lateWords(rule({ late }))),
     ["", "1 minute", "2 hours", "2 days"],

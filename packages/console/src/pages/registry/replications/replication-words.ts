@@ -30,7 +30,7 @@ export function howFar({ disabled, state, onPush, interval }: Replication): HowF
     return {
       word: "Stopped",
       look: "warning",
-      detail: "It goes on when a tag moves, at the next interval, or by a run.",
+      detail: "It continues when a tag moves, at the next interval, or when run manually.",
     };
   if (pending && lastError !== "") return { word: "Retrying", look: "warning", detail };
   if (pending) return { word: "Waiting", look: "accent", detail };
@@ -40,7 +40,7 @@ export function howFar({ disabled, state, onPush, interval }: Replication): HowF
   return {
     word: "Nothing pushed yet",
     look: "outline",
-    detail: isSoon ? "All tags are compared soon." : "Tags are only compared by a run.",
+    detail: isSoon ? "All tags will be compared soon." : "Tags are compared only when run manually.",
   };
 }
 
@@ -56,7 +56,7 @@ export function itemWords({ state }: Replication): string {
     ] as const
   ).flatMap(([number, word]) => (number === "0" ? [] : [`${count(number)} ${word}`]));
   // What was never compared, or matches nothing, has not arrived either.
-  return words.join(", ") || (state.lastSuccessTime === undefined ? "nothing so far" : "none left");
+  return words.join(", ") || (state.lastSuccessTime === undefined ? "nothing so far" : "nothing left");
 }
 
 /** What a replication is about. */
@@ -67,7 +67,7 @@ export function matchWords({ repoPattern, tagPattern }: Replication): string {
 
 /** When tags are pushed. */
 export function whenWords({ onPush, interval }: Replication): string {
-  if (interval === undefined) return onPush ? "when a tag moves" : "only by a run";
+  if (interval === undefined) return onPush ? "when a tag moves" : "only when run manually";
   const every = `every ${durationWords(interval)}`;
   return onPush ? `when a tag moves, all compared ${every}` : every;
 }

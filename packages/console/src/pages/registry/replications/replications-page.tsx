@@ -19,7 +19,7 @@ const route = getRouteApi("/shell/images/replications");
 export const REPLICATIONS: ResourceSpec<Replication> = {
   title: "Replications",
   noun: "replication",
-  intro: "Which images of a group are pushed to another registry, and how far that is.",
+  intro: "Which images of a group are pushed to other registries, and their progress.",
   isTall: true,
   columns: [
     {
@@ -62,11 +62,11 @@ export const REPLICATIONS: ResourceSpec<Replication> = {
   remove: {
     capability: "CAP_REPLICATIONS_DELETE",
     send: (uid) => call(deleteReplication, { uid }),
-    effect: "What is under way ends. What was pushed stays at the destination.",
+    effect: "Pushes in progress stop. What was already pushed stays at the destination.",
   },
   empty: {
     title: "No replications here",
-    text: "With one, matching images are pushed to another registry, and what moves later follows.",
+    text: "A replication pushes matching images to another registry, and keeps them up to date.",
     command: "moorage replications create acme/archive --destination registry.example.com/archive --on-push",
   },
 };

@@ -27,7 +27,7 @@ export function PullCard({ name, tag, digest, atMs }: { name: string; tag: strin
         </SelectField>
       </Row>
       {reference === undefined ? (
-        <Note>A tag as of a moment takes a second that has ended, and a tag of at most 106 characters.</Note>
+        <Note>Pulling a tag as of a moment needs a second that has passed, and a tag of at most 106 characters.</Note>
       ) : (
         <Command text={pullCommand(tool, { host: window.location.host, name, reference })} label="pull command" />
       )}

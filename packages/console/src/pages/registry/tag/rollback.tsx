@@ -28,13 +28,13 @@ export function Rollback({ repoUid, tag, digest, current }: RollbackProps) {
   return (
     <>
       <Button look="primary" disabledReason={reason} onClick={() => setOpen(true)}>
-        Roll back to this
+        Roll back to this version version
       </Button>
       <Confirm
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         title={`Roll ${tag} back?`}
-        description="Nothing is done if the tag points elsewhere than expected by then."
+        description="Nothing changes if the tag has moved in the meantime."
         action="Roll back"
         onConfirm={async () => {
           await call(rollbackTags, { repoUid, rollbacks: [{ name: tag, digest, expectedDigest: current }] });

@@ -159,7 +159,7 @@ interface Pages {
 /** Reads more of a history that is longer than a page. */
 function Earlier({ history }: { history: Pages }) {
   if (!history.hasNextPage) return null;
-  const reason = history.isFetchingNextPage ? "They are being read" : undefined;
+  const reason = history.isFetchingNextPage ? "Loading" : undefined;
   return (
     <Button disabledReason={reason} onClick={() => void history.fetchNextPage()}>
       Show earlier moves

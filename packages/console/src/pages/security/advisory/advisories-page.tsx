@@ -62,13 +62,13 @@ export function AdvisoriesPage() {
   return (
     <Page
       title="Advisories"
-      lede="What was found out about vulnerabilities in images and packages, and what other tools are given of it."
+      lede="What you know about vulnerabilities in images and packages, and what is shared with other tools."
       actions={
         <>
           <VexMenu group={group} />
           <Button
             look="primary"
-            disabledReason={group === "" ? "You see no group" : rights("CAP_ADVISORIES_CREATE")}
+            disabledReason={group === "" ? "You cannot see any group" : rights("CAP_ADVISORIES_CREATE")}
             onClick={() => setNew(true)}
           >
             New advisory
@@ -78,9 +78,9 @@ export function AdvisoriesPage() {
     >
       <Filters />
       {rows.length === 0 ? (
-        <Empty title={search.review === ANY_REVIEW ? "No advisories" : "Nothing waits here"}>
-          An advisory says what you have found out about a vulnerability in an image or a package. Write one, or choose
-          other filters.
+        <Empty title={search.review === ANY_REVIEW ? "No advisories" : "Nothing is waiting for review"}>
+          An advisory records what you know about a vulnerability in an image or a package. Write one, or change the
+          filters.
         </Empty>
       ) : (
         <DataTable

@@ -20,7 +20,7 @@ export function AdvisoryPage() {
   return (
     <Page title="Advisory">
       <Empty title="Which advisory?">
-        The address names it. <Link to="/advisories">Look at all of them</Link>.
+        The page's address must name it. <Link to="/advisories">View all</Link>.
       </Empty>
     </Page>
   );
@@ -64,7 +64,7 @@ function One({ uid }: { uid: string }) {
       </Card>
       <Section title="Events">
         {advisory.events.length === 0 ? (
-          <Empty title="No events yet">Add what you have found out. The latest approved event holds.</Empty>
+          <Empty title="No events yet">Add what you know. The latest approved event applies.</Empty>
         ) : (
           <Stack>
             {advisory.events.map((event) => (

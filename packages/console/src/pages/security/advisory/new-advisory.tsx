@@ -59,7 +59,7 @@ export function NewAdvisory({ group, groups, vulnerability = "", component = "",
       isOpen
       onClose={onClose}
       title="New advisory"
-      description="What was found out about one vulnerability in one image or package. It begins with its detection."
+      description="What is known about one vulnerability in one image or package. It starts with its detection."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -87,7 +87,7 @@ export function NewAdvisory({ group, groups, vulnerability = "", component = "",
         <TextField
           label="Component"
           name="component"
-          help="What in it has the vulnerability, if it is a part of it"
+          help="The part that has the vulnerability, if it is not the whole"
           defaultValue={component}
         />
         <ErrorNote error={state.error} />

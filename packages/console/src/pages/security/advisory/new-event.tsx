@@ -10,7 +10,7 @@ import { SelectField, TextArea, TextField } from "../../../ui/field.tsx";
 import { EVENT_WORDS, REASON_WORDS } from "../words.ts";
 import { type EventFields, eventOf } from "./event-of.ts";
 
-/** Writes an event, which then waits for a review. */
+/** Writes an event, which then is waiting for review. */
 export function NewEvent({ parent, onClose }: { parent: string; onClose: () => void }) {
   const id = useId();
   const [type, setType] = useState("FIXED");
@@ -35,7 +35,7 @@ export function NewEvent({ parent, onClose }: { parent: string; onClose: () => v
       isOpen
       onClose={onClose}
       title="Add an event"
-      description="It waits for a review. The latest approved event holds."
+      description="It needs a review. The latest approved event applies."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -55,7 +55,7 @@ export function NewEvent({ parent, onClose }: { parent: string; onClose: () => v
         </SelectField>
         {(type === "FIXED" || type === "PATCHED") && (
           <TextField
-            label={type === "FIXED" ? "Version that ends it" : "Versions with a patch"}
+            label={type === "FIXED" ? "Version that fixes it" : "Versions with a patch"}
             name="versions"
             required
           />
@@ -70,7 +70,7 @@ export function NewEvent({ parent, onClose }: { parent: string; onClose: () => v
           </SelectField>
         )}
         {type !== "DETECTION" && <TextArea label="Note" name="note" maxLength={2048} rows={3} />}
-        <TextField label="Issue" name="issue" help="An address where it is talked about" maxLength={1024} />
+        <TextField label="Issue" name="issue" help="A link to a discussion" maxLength={1024} />
         <ErrorNote error={state.error} />
       </form>
     </Dialog>

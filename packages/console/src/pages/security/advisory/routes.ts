@@ -8,7 +8,7 @@ import { advisoriesQuery, advisoryQuery } from "./queries.ts";
 const advisoriesSearch = pick("group", "review", "latest", "query", "order");
 const advisorySearch = pick("uid");
 
-/** `/advisories`: an inbox, at first of what waits for a review. */
+/** `/advisories`: an inbox, at first of what is waiting for review. */
 export const advisoriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/advisories",

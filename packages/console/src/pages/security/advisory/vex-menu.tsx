@@ -13,7 +13,7 @@ export function VexMenu({ group }: { group: string }) {
     setError(undefined);
     read().then((document) => saveFile(name, "application/json", [JSON.stringify(document, null, 2)]), setError);
   };
-  const disabledReason = group === "" ? "You see no group" : undefined;
+  const disabledReason = group === "" ? "You cannot see any group" : undefined;
   return (
     <>
       <Menu

@@ -89,7 +89,7 @@ function Image({ name }: { name: string }) {
       {chosen.error !== null && chosen.error !== undefined && (
         <>
           <ErrorNote error={chosen.error} />
-          <Note>The manifest could not be read, so platforms, layers and the configuration are missing here.</Note>
+          <Note>The manifest could not be read, so platforms, layers, and configuration are missing here.</Note>
         </>
       )}
       <Part part={part} chosen={chosen} />

@@ -39,7 +39,7 @@ export function LayerBar({ layers, baseCount = 0, base }: LayerBarProps) {
         </span>
         <span className={styles.largest}>
           <strong>{baseCount > 0 && own !== layers ? "Largest of its own" : "Largest"}</strong>{" "}
-          {largest.command === "" ? "no command is stated" : largest.command}, {bytes(largest.size)}
+          {largest.command === "" ? "no command recorded" : largest.command}, {bytes(largest.size)}
         </span>
       </figcaption>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden>

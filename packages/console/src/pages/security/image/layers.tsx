@@ -33,7 +33,7 @@ export function Layers({ chosen: { manifest, place } }: { chosen: Chosen }) {
             <tr key={at}>
               <td>
                 {command === "" ? (
-                  "no command is stated"
+                  "no command recorded"
                 ) : (
                   <code className={styles.command} tabIndex={command.length > 300 ? 0 : undefined}>
                     {command}

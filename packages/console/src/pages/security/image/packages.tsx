@@ -77,7 +77,7 @@ export function Packages({ chosen }: { chosen: Chosen }) {
           {rows.length === 0 ? (
             <Empty title={all.length === 0 ? "No packages" : "No package fits"}>
               {all.length === 0
-                ? "Nothing was found in its layers. A bill of materials can be attached to the image:"
+                ? "No packages were found in its layers. You can attach a bill of materials to the image:"
                 : "Look for a part of the name, the package URL or the license."}
             </Empty>
           ) : (

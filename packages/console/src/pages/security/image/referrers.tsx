@@ -68,7 +68,7 @@ function List({ title, place, digest }: { title: string; place: Place; digest: s
       <ErrorNote error={referrers.error ?? tags.error} />
       {referrers.isSuccess && rows.length === 0 && (
         <Empty title="Nothing is attached" command={`cosign sign ${window.location.host}/${place.name}@${digest}`}>
-          Signatures, attestations and other documents are attached by their clients:
+          Signatures, attestations, and other documents can be attached with a client:
         </Empty>
       )}
       {rows.length > 0 && (

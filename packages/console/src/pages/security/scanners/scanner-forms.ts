@@ -7,7 +7,7 @@ export function newScannerForm(parent: string): FormSpec<Scanner> {
   return {
     title: "New scanner",
     action: "Create",
-    description: "It is asked at once what it can do. It scans the images of the group and of all groups below.",
+    description: "The server checks right away what it can do. It scans the images of the group and all groups below.",
     fields: fieldsOf(),
     send: (values) => call(createScanner, { parent, scanner: inputOf(values) }),
   };
@@ -22,7 +22,7 @@ export function editScannerForm(scanner: Scanner): FormSpec<Scanner> {
       ...fieldsOf(scanner),
       {
         name: "disabled",
-        label: "Off: nothing is scanned, what it reported stays",
+        label: "Off: nothing is scanned; earlier reports stay",
         kind: "check",
         initial: scanner.disabled ? "true" : "",
       },
@@ -45,17 +45,17 @@ function fieldsOf(scanner?: Scanner): FieldSpec[] {
       name: "url",
       label: "Address of its adapter",
       initial: scanner?.url ?? "",
-      help: "It speaks the pluggable scanner API, such as https://trivy-adapter.example.com",
+      help: "An adapter with the pluggable scanner API, such as https://trivy-adapter.example.com",
     },
     {
       name: "authorization",
       label: "Authorization",
       isSecret: true,
-      help: scanner === undefined ? "Such as Bearer and a token; never shown" : "Leave it empty to keep what is stored",
+      help: scanner === undefined ? "Such as Bearer and a token; never shown" : "Leave empty to keep the stored one",
     },
     {
       name: "onRequestOnly",
-      label: "Scan only when somebody asks for it",
+      label: "Scan only on request",
       kind: "check",
       initial: scanner?.onRequestOnly ? "true" : "",
     },

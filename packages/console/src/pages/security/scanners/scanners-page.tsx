@@ -20,7 +20,7 @@ const route = getRouteApi("/shell/scanners");
 const SCANNERS: ResourceSpec<Scanner> = {
   title: "Scanners",
   noun: "scanner",
-  intro: "Programs elsewhere that look into images. What they find stands beside what this server's feeds find.",
+  intro: "External programs that scan images. Their findings appear next to those from this server's feeds.",
   columns: [
     { id: "name", header: "Name", orderBy: "name", cell: ({ name }) => <strong>{name}</strong> },
     { id: "url", header: "Adapter", isMinor: true, cell: ({ url }) => url },
@@ -52,11 +52,11 @@ const SCANNERS: ResourceSpec<Scanner> = {
   remove: {
     capability: "CAP_IAM_GROUPS_UPDATE",
     send: (uid) => call(deleteScanner, { uid }),
-    effect: "Nothing more is scanned by it. What it has reported is removed within about an hour.",
+    effect: "It no longer scans anything. Its reports are removed within about an hour.",
   },
   empty: {
     title: "No scanners",
-    text: "Findings come from the feeds of this server without one. A scanner adds what another program finds.",
+    text: "Without a scanner, findings come from this server's feeds. A scanner adds what another program finds.",
     command: "moorage scanners create acme/trivy --scanner-url https://trivy-adapter.example.com",
   },
 };

@@ -11,12 +11,13 @@ export function newExemptionForm(policy: string): FormSpec<SignatureExemption> {
   return {
     title: "New exemption",
     action: "Create",
-    description: "The image passes until the exemption ends. Everybody who sees the policy sees it, with its reason.",
+    description:
+      "The image passes until the exemption ends. Everyone who can see the policy can see the exemption and its reason.",
     fields: [
       {
         name: "image",
         label: "Image",
-        help: "With a tag or a digest: acme/app:1.2 is what the tag points to, acme/app@sha256:… this one alone",
+        help: "With a tag or a digest: acme/app:1.2 covers what the tag points to, acme/app@sha256:… only that version",
       },
       { name: "reason", label: "Reason" },
       { name: "days", label: "Days", initial: "7", help: "At most 90" },
@@ -40,7 +41,7 @@ function partsOf(image: string): { path: string; tag: string; digest: string } {
   if (path === "" || (tag === "" && digest === ""))
     throw new ApiError(400, {
       code: "INVALID_ARGUMENT",
-      message: "Some fields are not right yet.",
+      message: "Some fields need to be corrected.",
       violations: [{ field: "image", description: "must have a tag or a digest, as acme/app:1.2" }],
     });
   return { path, tag, digest };

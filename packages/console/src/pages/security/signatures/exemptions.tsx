@@ -42,7 +42,7 @@ export function Exemptions({ policy }: { policy: string }) {
     >
       <ErrorNote error={error} />
       {data !== undefined && rows.length === 0 && (
-        <Empty title="Nothing is exempt">One image or tag can pass for at most 90 days, with a reason.</Empty>
+        <Empty title="No exemptions">One image or tag can pass for at most 90 days, with a reason.</Empty>
       )}
       {rows.length > 0 && (
         <DataTable
@@ -112,7 +112,7 @@ function End({ exemption, mayNot }: { exemption: SignatureExemption; mayNot: str
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         title="End the exemption?"
-        description="The policy counts for the image from the next pull on."
+        description="The policy applies to the image from the next pull on."
         action="End"
         onConfirm={async () => {
           await call(deleteSignatureExemption, { uid: exemption.uid });

@@ -25,6 +25,6 @@ export function knownBy({ keys, keyless, x509 }: Signer): string {
 /** What a signature loses when the key ends or is revoked. */
 export function endWords({ times }: Signer): string {
   return times.includes("SIGNATURE_TIME_REGISTRY")
-    ? "Signatures that this registry held before then still count."
-    : "Signatures that it made before then do not count any longer either: nothing says when they were made.";
+    ? "Signatures that this registry received before then still count."
+    : "Earlier signatures no longer count either, because nothing proves when they were made.";
 }

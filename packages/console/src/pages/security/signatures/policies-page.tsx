@@ -40,7 +40,8 @@ export function policyColumns(): readonly Column<SignaturePolicy>[] {
 export const POLICIES: ResourceSpec<SignaturePolicy> = {
   title: "Signature policies",
   noun: "policy",
-  intro: "Which signatures images need to be pulled, promoted or copied. What is not known to be signed is blocked.",
+  intro:
+    "Which signatures images need before they can be pulled, promoted, or copied. Images that are not known to be signed are blocked.",
   columns: policyColumns(),
   uidOf: ({ uid }) => uid,
   nameOf: ({ name }) => name,
@@ -49,11 +50,11 @@ export const POLICIES: ResourceSpec<SignaturePolicy> = {
   remove: {
     capability: "CAP_SIGNATURE_POLICIES_DELETE",
     send: (uid) => call(deleteSignaturePolicy, { uid }),
-    effect: "Images do not need what it asks for any longer. Its exemptions go with it.",
+    effect: "Images no longer need these signatures. Its exemptions are deleted with it.",
   },
   empty: {
     title: "No signature policies here",
-    text: "Without one, nothing is kept from anybody because of a signature. A new policy only previews.",
+    text: "Without a policy, signatures block nothing. A new policy starts as a preview.",
     command: "moorage signature-policies create acme/signed --signer acme/release --on pull,promote",
   },
 };

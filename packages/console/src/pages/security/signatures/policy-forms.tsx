@@ -18,13 +18,13 @@ export function newPolicyForm(group: string): FormSpec<SignaturePolicy> {
   return {
     title: "New signature policy",
     action: "Create",
-    description: "All policies of a group and of those above it count together. A new one only previews.",
+    description: "All policies of a group and of the groups above apply together. A new one starts as a preview.",
     fields: [
       { name: "name", label: "Name", help: "Such as signed" },
       ...fieldsOf(group),
       {
         name: "isNewOnly",
-        label: "What is here already passes",
+        label: "Existing images pass",
         kind: "check",
         help: "Only images that are pushed from now on need signatures",
       },
@@ -50,8 +50,8 @@ export function editPolicyForm(policy: SignaturePolicy): FormSpec<SignaturePolic
     title: `Edit ${policy.name}`,
     action: "Save",
     description: hasRule
-      ? "It counts for the next pull."
-      : `It counts for the next pull. Its ${policy.rules.length} rules are changed by the command line.`,
+      ? "It takes effect with the next pull."
+      : `It takes effect with the next pull. Change its ${policy.rules.length} rules with the command line.`,
     fields: fieldsOf(group, policy),
     preview: (values) => <PolicyPreview group={group} policy={policyOf(values, policy)} />,
     send: (values) =>
@@ -86,10 +86,10 @@ function fieldsOf(group: string, policy?: SignaturePolicy): FieldSpec[] {
     })),
     {
       name: "eachPlatform",
-      label: "Each platform is signed by itself",
+      label: "Each platform must be signed",
       kind: "check",
       initial: policy?.eachPlatform === true ? "true" : "",
-      help: "Otherwise an index passes when it is signed, or when all its images are",
+      help: "Otherwise an index passes if it is signed, or if all its images are",
     },
     { name: "description", label: "What it is for", initial: policy?.description ?? "" },
   ];
@@ -117,7 +117,7 @@ function ruleFields(group: string, policy: SignaturePolicy | undefined): FieldSp
     },
     {
       name: "maxAge",
-      label: "At most so many days old",
+      label: "Maximum age in days",
       initial: daysOf(rule?.maxAge),
       help: "By the word of a log or a time stamp; empty: of any age",
     },

@@ -40,8 +40,8 @@ export function PolicyPage() {
             ["Group", <Place key="group" uid={parentUid(uid)} />],
             ["About", scopeWords(policy)],
             ["For", actionWords(policy)],
-            ["Platforms", eachPlatform ? "each is signed by itself" : "the signature of the index is enough"],
-            ["Passes what is here since before", since && <Time key="since" value={since} />],
+            ["Platforms", eachPlatform ? "each must be signed" : "the signature of the index is enough"],
+            ["Images pushed before this pass", since && <Time key="since" value={since} />],
           ]}
         />
       </Card>
@@ -52,7 +52,7 @@ export function PolicyPage() {
         <p>
           {policy.mode === "GATE_MODE_ENFORCE"
             ? "As of now, without exemptions:"
-            : "It only previews. Enforced, and without exemptions, it would be:"}
+            : "This policy is in preview. If enforced, without exemptions:"}
         </p>
         <Card>
           <PolicyPreview

@@ -55,7 +55,7 @@ export function PolicyPreview({ group, policy }: { group: string; policy: Signat
       <h3>Preview</h3>
       {!hasSigners && <p>Choose who signs to see which tags it would block.</p>}
       {hasSigners && <ErrorNote error={error} />}
-      {hasSigners && data === undefined && error === null && <p role="status">Looking at the tags…</p>}
+      {hasSigners && data === undefined && error === null && <p role="status">Checking tags…</p>}
       {hasSigners && error === null && data !== undefined && (
         <>
           <p role="status">
@@ -74,7 +74,7 @@ export function PolicyPreview({ group, policy }: { group: string; policy: Signat
           )}
           {hasNextPage && (
             <Button isBusy={isFetching} onClick={() => void fetchNextPage()}>
-              Look at more tags
+              Load more tags
             </Button>
           )}
         </>

@@ -16,7 +16,7 @@ export function newSignerForm(parent: string): FormSpec<Signer> {
   return {
     title: "New signer",
     action: "Create",
-    description: "It signs the images of the group and of all groups below. What is signed already is verified soon.",
+    description: "It signs images of the group and all groups below. Existing signatures are verified soon.",
     fields: [
       { name: "name", label: "Name", help: "Such as release" },
       {
@@ -35,7 +35,7 @@ export function newSignerForm(parent: string): FormSpec<Signer> {
         label: "Public key",
         kind: "lines",
         when: isKeys,
-        help: "In PEM, such as cosign.pub. Never the private key.",
+        help: "PEM, such as cosign.pub. Never the private key.",
       },
       { ...heldBefore(), when: isKeys },
       {
@@ -44,12 +44,12 @@ export function newSignerForm(parent: string): FormSpec<Signer> {
         when: isIdentity,
         initial: "https://token.actions.githubusercontent.com",
       },
-      { name: "subject", label: "Subject", when: isIdentity, help: "A URI or an e-mail address, as a whole" },
+      { name: "subject", label: "Subject", when: isIdentity, help: "A complete URI or email address" },
       {
         name: "subjectPattern",
         label: "Or a pattern of it",
         when: isIdentity,
-        help: "RE2, which the whole subject must match",
+        help: "An RE2 pattern that must match the whole subject",
       },
       { ...trustRootField(parent), when: isIdentity },
       ...CERTIFICATE_FIELDS,
@@ -93,8 +93,8 @@ export function newKeyForm(signer: Signer): FormSpec<Signer> {
   return {
     title: `New key of ${signer.name}`,
     action: "Add key",
-    description: "Sign with the new key, and end the old one when nothing is signed with it any longer.",
-    fields: [{ name: "pem", label: "Public key", kind: "lines", help: "In PEM. Never the private key." }],
+    description: "Sign with the new key, and end the old one when nothing uses it any longer.",
+    fields: [{ name: "pem", label: "Public key", kind: "lines", help: "PEM. Never the private key." }],
     send: ({ pem = "" }) =>
       call(updateSigner, { signer: { uid: signer.uid, keys: [...signer.keys, { pem }] }, updateMask: "keys" }),
   };
@@ -116,7 +116,7 @@ const CERTIFICATE_FIELDS: readonly FieldSpec[] = [
     label: "Certificates of the authorities",
     kind: "lines",
     when: isCertificates,
-    help: "In PEM, one after another",
+    help: "PEM, one after another",
   },
   {
     name: "identities",
@@ -130,7 +130,7 @@ const CERTIFICATE_FIELDS: readonly FieldSpec[] = [
     label: "Certificates of time-stamping authorities",
     kind: "lines",
     when: isCertificates,
-    help: "In PEM. Without them a signature holds as long as its certificate.",
+    help: "PEM. Without them, a signature is valid only as long as its certificate.",
   },
 ];
 

@@ -62,10 +62,10 @@ export function SignerKeys({ signer, asking, mayNot }: SignerKeysProps) {
 }
 
 const ENDS: Readonly<Record<KeyEnd, { verb: string; effect: string }>> = {
-  notAfter: { verb: "End key", effect: "From now on, what it signs does not count." },
+  notAfter: { verb: "End key", effect: "Signatures it makes from now on do not count." },
   revokeTime: {
     verb: "Revoke key",
-    effect: "From now on somebody else may have it: what it is not known to have signed before does not count.",
+    effect: "From now on, someone else may have it. Only signatures that are known to be from before now count.",
   },
 };
 
@@ -87,13 +87,13 @@ function KeyActions({ signer, signerKey, asking, mayNot }: KeyActionsProps) {
           {
             label: "End key",
             onSelect: () => setEnd("notAfter"),
-            disabledReason: mayNot ?? (signerKey.notAfter === undefined ? undefined : "It has an end already"),
+            disabledReason: mayNot ?? (signerKey.notAfter === undefined ? undefined : "It already has an end"),
           },
           {
             label: "Revoke key",
             isDanger: true,
             onSelect: () => setEnd("revokeTime"),
-            disabledReason: mayNot ?? (signerKey.revokeTime === undefined ? undefined : "It is revoked already"),
+            disabledReason: mayNot ?? (signerKey.revokeTime === undefined ? undefined : "It is already revoked"),
           },
         ]}
       />
@@ -112,7 +112,7 @@ function KeyActions({ signer, signerKey, asking, mayNot }: KeyActionsProps) {
         >
           <p>
             {asking.length === 0
-              ? "No policy that you see asks for this signer."
+              ? "No policy that you can see requires this signer."
               : `${counted(asking.length, "policy asks", "policies ask")} for this signer: ${asking
                   .map((each) => each.name)
                   .join(", ")}.`}

@@ -74,17 +74,17 @@ export function SignerPage() {
       )}
       {signer.keyless !== undefined && <Identity keyless={signer.keyless} />}
       {signer.x509 !== undefined && <Certificates x509={signer.x509} />}
-      <Section title="Policies that ask for it" count={policies.data === undefined ? undefined : asking.length}>
+      <Section title="Policies that require it" count={policies.data === undefined ? undefined : asking.length}>
         <ErrorNote error={policies.error} />
         {policies.data !== undefined && asking.length === 0 && (
-          <Empty title="No policy that you see asks for it">
-            Its signatures are verified all the same. <Link to="/signatures/policies">Policies</Link> say which images
-            need them.
+          <Empty title="No policy that you can see requires it">
+            Its signatures are verified anyway. <Link to="/signatures/policies">Policies</Link> say which images need
+            them.
           </Empty>
         )}
         {asking.length > 0 && (
           <ShortTable
-            label="Policies that ask for it"
+            label="Policies that require it"
             rows={asking}
             columns={POLICIES}
             idOf={({ uid: each }) => each}
@@ -120,12 +120,12 @@ function Certificates({ x509 }: { x509: NonNullable<Signer["x509"]> }) {
             ],
             ["Identities", lines("identities", identities)],
             ["Authorities", roots.length],
-            ["Authorities of time stamps", tsaRoots.length],
+            ["Time-stamping authorities", tsaRoots.length],
             ["Revoked", lines("revoked", revokedFingerprints)],
           ]}
         />
         <p>
-          <Badge look="outline">Notation</Badge> What it signs is verified by the certificates of these authorities.
+          <Badge look="outline">Notation</Badge> These authorities' certificates verify what it signs.
         </p>
       </Card>
     </Section>
@@ -147,8 +147,7 @@ function Identity({ keyless }: { keyless: NonNullable<Signer["keyless"]> }) {
           ]}
         />
         <p>
-          <Badge look="outline">Certificates</Badge> What it signs is verified by the authorities and logs of this trust
-          root.
+          <Badge look="outline">Certificates</Badge> The authorities and logs of this trust root verify what it signs.
         </p>
       </Card>
     </Section>

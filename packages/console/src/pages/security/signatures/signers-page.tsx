@@ -18,7 +18,7 @@ const route = getRouteApi("/shell/signatures/signers");
 export const SIGNERS: ResourceSpec<Signer> = {
   title: "Signers",
   noun: "signer",
-  intro: "Who signs the images of a group and of all groups below it. Who may push decides nothing of this.",
+  intro: "Who signs the images of a group and of all groups below it. This is independent of who can push.",
   columns: [
     ...SIGNER_COLUMNS,
     { id: "state", header: "Keys", cell: (signer) => <Keys signer={signer} /> },
@@ -37,11 +37,11 @@ export const SIGNERS: ResourceSpec<Signer> = {
   remove: {
     capability: "CAP_SIGNERS_DELETE",
     send: (uid) => call(deleteSigner, { uid }),
-    effect: "No signature is trusted because of it any longer. A signer that a policy names is not deleted.",
+    effect: "Its signatures are no longer trusted. A signer that a policy uses cannot be deleted.",
   },
   empty: {
     title: "No signers here",
-    text: "Without one, no signature is verified: it is not known whose they are.",
+    text: "Without signers, signatures cannot be verified: it is not known whose they are.",
     command: "moorage signers create acme/release --key cosign.pub",
   },
 };

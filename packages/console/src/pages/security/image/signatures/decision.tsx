@@ -17,7 +17,7 @@ export function Decision({ place, digest }: { place: Place; digest: string }) {
   const { data, error, isPending } = useQuery({ ...decisionQuery(place.repoUid, digest), retry: false });
   return (
     <Section title="What policies say">
-      {isPending && <p role="status">Asking the policies…</p>}
+      {isPending && <p role="status">Checking policies…</p>}
       <ErrorNote error={error} />
       {data !== undefined && (
         <>

@@ -39,7 +39,7 @@ export function SignatureDialog({ signature, place, onClose }: SignatureDialogPr
             [
               "Made",
               said === "" ? (
-                "nobody whose word counts says when"
+                "not recorded by a trusted source"
               ) : (
                 <span key="made">
                   <Time value={signature.signedTime} none="not known" />, says {said}
@@ -55,8 +55,8 @@ export function SignatureDialog({ signature, place, onClose }: SignatureDialogPr
             ["Found as", source === "" ? "a referrer" : `the tag ${source}`],
           ]}
         />
-        <h3>What it is worth by each signer</h3>
-        {signature.verdicts.length === 0 && <p>It was compared with no signer.</p>}
+        <h3>Result for each signer</h3>
+        {signature.verdicts.length === 0 && <p>It was not compared with any signer.</p>}
         {signature.verdicts.map((verdict) => (
           <Verdict key={`${verdict.signer} ${verdict.fromTime}`} verdict={verdict} />
         ))}

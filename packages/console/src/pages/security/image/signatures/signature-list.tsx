@@ -74,7 +74,7 @@ function NotKnown({ answer: { pending, leftOut } }: { answer: ListImageSignature
   if (!pending && leftOut === 0) return null;
   return (
     <Note look="warning">
-      {pending && <p>What is attached to this image waits to be looked at. There may be more signatures.</p>}
+      {pending && <p>Attachments of this image are waiting to be checked. There may be more signatures.</p>}
       {leftOut > 0 && (
         <p>{counted(leftOut, "more attached manifest was", "more attached manifests were")} not looked at.</p>
       )}
@@ -117,5 +117,5 @@ function signedBy(signature: Signature) {
   const signers = trustedBy(signature);
   if (signers.length > 0) return signers.join(", ");
   if (signature.identity !== "") return <span title="This is not verified">says: {signature.identity}</span>;
-  return "nobody who is known";
+  return "no known signer";
 }

@@ -22,7 +22,7 @@ export function Signatures({ chosen: { place, digest } }: { chosen: Chosen }) {
         <Decision place={place} digest={place.digest} />
       ) : (
         <Note>
-          As of <Time value={asOf} />: what was attached and known then. What policies say is of today, and not shown.
+          As of <Time value={asOf} />: what was attached and known then. Policy results are current only, and not shown.
         </Note>
       )}
       <SignatureList

@@ -6,7 +6,7 @@ import type { OwnField } from "../../../access/parts/resource.ts";
 import { allTrustRootsQuery } from "./queries.ts";
 import { rootState } from "./root-words.ts";
 
-const OF_SETTINGS = "The server's own, as far as its settings have one";
+const OF_SETTINGS = "The server's own, if its settings have one";
 
 /** By which trust root an identity is verified: one of the group of its signer, or of those above, or the server's. */
 export function RootChoice({ group, value, onChange, error }: OwnField & { group: string }) {
@@ -21,7 +21,7 @@ export function RootChoice({ group, value, onChange, error }: OwnField & { group
     <ChoiceField
       label="Trust root"
       none={OF_SETTINGS}
-      help={help || "By which authorities and logs its certificates are verified"}
+      help={help || "The authorities and logs that verify its certificates"}
       choices={found.map((root) => ({
         value: root.uid,
         label: `${root.name} (${paths.get(parentUid(root.uid)) ?? "elsewhere"}): ${rootState(root, nowMs).word.toLowerCase()}`,

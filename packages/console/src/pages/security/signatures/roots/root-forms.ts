@@ -25,7 +25,7 @@ export function editRootForm(root: TrustRoot): FormSpec<TrustRoot> {
     title: `Edit ${root.name}`,
     action: "Save",
     description:
-      "What is held is verified anew. With another URL or root it begins anew: what was fetched before does not count.",
+      "Stored signatures are verified again. With a different URL or root it starts over, and what was fetched before no longer counts.",
     fields: fieldsOf(root),
     send: (values) =>
       call(updateTrustRoot, { trustRoot: { uid: root.uid, ...inputOf(values) }, updateMask: "trustedRoot,tuf" }),
@@ -39,8 +39,8 @@ function fieldsOf(root?: TrustRoot): FieldSpec[] {
       label: "Where it comes from",
       kind: "options",
       options: [
-        [PASTED, "Pasted here"],
-        [MIRROR, "A mirror of TUF"],
+        [PASTED, "Enter it here"],
+        [MIRROR, "A TUF mirror"],
       ],
       initial: root?.tuf === undefined ? PASTED : MIRROR,
     },
@@ -65,7 +65,7 @@ function fieldsOf(root?: TrustRoot): FieldSpec[] {
       kind: "lines",
       when: isMirror,
       initial: root?.tuf?.root ?? "",
-      help: "The root.json that is trusted from the beginning: from somewhere else than the mirror",
+      help: "The root.json to trust initially. Get it from a source other than the mirror.",
     },
     {
       name: "interval",

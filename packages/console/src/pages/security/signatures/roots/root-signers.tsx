@@ -14,21 +14,16 @@ export function RootSigners({ uid }: { uid: string }) {
   const { data, error } = useQuery(allSignersQuery);
   const naming = (data ?? []).filter((signer) => names(signer, uid));
   return (
-    <Section title="Signers that name it" count={data === undefined ? undefined : naming.length}>
+    <Section title="Signers that use it" count={data === undefined ? undefined : naming.length}>
       <ErrorNote error={error} />
       {data !== undefined && naming.length === 0 && (
-        <Empty title="No signer that you see names it">
+        <Empty title="No signer that you can see uses it">
           A signer that is known by an identity names a trust root in its form.{" "}
           <Link to="/signatures/signers">Signers</Link> say who signs.
         </Empty>
       )}
       {naming.length > 0 && (
-        <ShortTable
-          label="Signers that name it"
-          rows={naming}
-          columns={SIGNER_COLUMNS}
-          idOf={({ uid: each }) => each}
-        />
+        <ShortTable label="Signers that use it" rows={naming} columns={SIGNER_COLUMNS} idOf={({ uid: each }) => each} />
       )}
     </Section>
   );

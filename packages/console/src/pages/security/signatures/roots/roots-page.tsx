@@ -18,7 +18,7 @@ const route = getRouteApi("/shell/signatures/trust-roots");
 export const ROOTS: ResourceSpec<TrustRoot> = {
   title: "Trust roots",
   noun: "trust root",
-  intro: "By which authorities and logs the identities of signers are verified, in a group and all groups below it.",
+  intro: "The authorities and logs that verify the identities of signers, in a group and all groups below it.",
   isTall: true,
   columns: [
     {
@@ -43,12 +43,12 @@ export const ROOTS: ResourceSpec<TrustRoot> = {
   remove: {
     capability: "CAP_SIGNERS_DELETE",
     send: (uid) => call(deleteTrustRoot, { uid }),
-    effect: "Identities are not verified by it any longer.",
+    effect: "It no longer verifies identities.",
     about: ({ uid }) => <KeptBySigners uid={uid} />,
   },
   empty: {
     title: "No trust roots here",
-    text: "Without one, identities are verified by the trusted root of the server's settings, as far as it has one.",
+    text: "Without a trust root here, the trusted root in the server's settings verifies identities, if there is one.",
     command: 'moorage trust-roots create acme/own --trusted-root "$(cat trusted_root.json)"',
   },
 };
