@@ -137,7 +137,7 @@ function artifactoryMover(moving: Moving): Mover {
     },
     async apply(made, results, note) {
       await libraries.apply(made, results, note);
-      await applyPlan(await applying(made, results), { policies: false, secrets: undefined }, note);
+      await applyPlan(await applying(made, results), { policies: false, secrets: undefined, makesPublic: false }, note);
     },
     async finish(made, results, note) {
       await finishPlan(await applying(made, results), note);
