@@ -38,7 +38,7 @@ test("a tag is looked at over time, compared, and rolled back", async (t) => {
   await page.getByLabel("Pull with").selectOption("skopeo");
   await command.getByText(`skopeo copy docker://${new URL(platform.url).host}/acme/clock@${first} oci:clock`).waitFor();
 
-  await page.getByRole("button", { name: "Roll back to this version version" }).click();
+  await page.getByRole("button", { name: "Roll back to this version" }).click();
   await page.getByRole("dialog").getByText(third).waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Roll back", exact: true }).click();
   await moves.getByText("rollback", { exact: true }).waitFor();
@@ -62,7 +62,7 @@ test("a rollback is not done when somebody else has moved the tag", async (t) =>
   const page = await signedIn();
   await page.goto("/tag?name=acme/race:1.0");
   await page.getByRole("button", { name: "Earlier move" }).click();
-  await page.getByRole("button", { name: "Roll back to this version version" }).click();
+  await page.getByRole("button", { name: "Roll back to this version" }).click();
   await repo.push("1.0", 2);
   await page.getByRole("dialog").getByRole("button", { name: "Roll back", exact: true }).click();
   await page

@@ -33,7 +33,7 @@ test("over a slow network pages say that they load, and a second click does noth
   await page.getByRole("table", { name: "Tags" }).getByRole("link", { name: "1.0", exact: true }).click();
   await page.getByRole("status").getByText("Loading", { exact: true }).waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Earlier move" }).click();
-  await page.getByRole("button", { name: "Roll back to this version version" }).click();
+  await page.getByRole("button", { name: "Roll back to this version" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Roll back", exact: true }).dblclick();
   const moves = page.getByRole("table", { name: "Moves" });
   await moves.getByText("rollback", { exact: true }).waitFor();

@@ -92,7 +92,7 @@ export function GateForm({ repo, path, disabledReason }: RepoFormProps & { path:
             min={0}
             max={3650}
             defaultValue={gate?.graceDays ?? 0}
-            help="How long a finding must have been open before it counts before it counts"
+            help="How long a finding must have been open before it counts"
             error={wrong("vulnerabilities.graceDays")}
           />
           <fieldset>

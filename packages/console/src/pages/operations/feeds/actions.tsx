@@ -18,7 +18,7 @@ export function FeedActions({ feed, mayNot }: { feed: Feed; mayNot: string | und
   const close = (): void => setOpen(undefined);
   const isGoing = deleteTime === undefined ? undefined : "It is being removed";
   const isFixed = mayNot ?? isGoing ?? (fromFile ? OF_FILE : undefined);
-  const isImported = address === "" ? "It has no address: it is imported from files only only" : undefined;
+  const isImported = address === "" ? "It has no address: it is imported from files only" : undefined;
   return (
     <>
       <Menu

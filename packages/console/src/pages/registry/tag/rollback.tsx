@@ -28,7 +28,7 @@ export function Rollback({ repoUid, tag, digest, current }: RollbackProps) {
   return (
     <>
       <Button look="primary" disabledReason={reason} onClick={() => setOpen(true)}>
-        Roll back to this version version
+        Roll back to this version
       </Button>
       <Confirm
         isOpen={isOpen}
