@@ -108,7 +108,7 @@ test("axe finds nothing on the sign-in of an organization, and on forms that are
   await gate.getByText("0 images with findings that count").waitFor();
   const tags = await console_.signedIn();
   await tags.goto("/repo?name=acme/gated&status=deprecated&hide=attached");
-  await tags.getByRole("button", { name: "Take off the filter Hide" }).waitFor();
+  await tags.getByRole("button", { name: "Remove the filter Hide" }).waitFor();
   for (const page of [signIn, invites, machines, gate, tags])
     for (const colorScheme of ["light", "dark"] as const)
       for (const size of [WIDE, PHONE]) {

@@ -66,7 +66,7 @@ test("feeds are added after their license was seen, fetched again, changed and r
   await page.getByRole("row", { name: /kev.*every 2 days/ }).waitFor();
 
   await choose(page, "kev", "Remove…");
-  await dialog.getByText(/findings that rest on nothing else are closed/).waitFor();
+  await dialog.getByText(/findings that nothing else supports are closed/).waitFor();
   await dialog.getByRole("button", { name: "Remove", exact: true }).click();
   await presets.getByRole("row", { name: "kev" }).waitFor();
   assert.equal(await feed("kev"), undefined);

@@ -67,7 +67,7 @@ test("whoever owns a group reads that its quota is set from above", async (t) =>
   await pushImage(platform, "acme/limited/app", "1.0");
   const page = await signedIn({ identity: await platform.identity(team.uid, "owner") });
   await page.goto(`/operations/quotas?group=${team.uid}`);
-  await page.getByText("A quota is set from above").first().waitFor();
+  await page.getByText("To set this quota, you need").first().waitFor();
   await page.getByRole("cell", { name: "1 of 10" }).waitFor();
   const button = page.getByRole("button", { name: "Set a quota" });
   assert.equal(await button.getAttribute("aria-disabled"), "true");

@@ -49,7 +49,7 @@ test("storage is shown by group, with its packages and what groups share, and go
   await page.getByText("no content in more than one row").waitFor();
   await page.getByRole("link", { name: "The group above" }).click();
   await page.getByRole("heading", { name: "Storage of acme", exact: true }).waitFor();
-  await page.getByRole("button", { name: "Take off the filter Group" }).click();
+  await page.getByRole("button", { name: "Remove the filter Group" }).click();
   await page.getByRole("heading", { name: "Storage", exact: true }).waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -66,7 +66,7 @@ test("an image shows how often it is pulled, by day, tag and who; days before ar
   const theirs = await signedIn({ identity: reader });
   await theirs.goto("/repo?name=acme/pulled&part=pulls");
   await theirs.getByRole("group", { name: "Last pull" }).waitFor();
-  await theirs.getByText("Who pulled is shown to those who have CAP_EVENTS_LIST here").waitFor();
+  await theirs.getByText("You need CAP_EVENTS_LIST here to see who pulled").waitFor();
   assert.deepEqual(complaints, []);
 });
 

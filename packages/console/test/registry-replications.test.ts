@@ -58,7 +58,7 @@ test("a replication says that nothing matches, what is blocked and why, and over
   await items.getByText(/which the replication did not push/).waitFor();
   await page.getByLabel("State", { exact: true }).selectOption("stopped");
   await page.getByText("No tag is stopped").waitFor();
-  await page.getByRole("button", { name: "Take off the filter State" }).click();
+  await page.getByRole("button", { name: "Remove the filter State" }).click();
 
   await edit();
   assert.equal(await dialog.getByText("It overwrites.").count(), 0);
@@ -98,7 +98,7 @@ test("a replication that follows deletions asks before it deletes many, and a vi
   const address = `/images/replication?uid=${uid}`;
   const page = await signedIn();
   await page.goto(address);
-  await page.getByText("Tags are only compared by a run").waitFor();
+  await page.getByText("Tags are compared only when run manually").waitFor();
   await page.getByRole("button", { name: "Delete more than a tenth" }).click();
   await page.getByRole("dialog").getByText("This cannot be taken back").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
@@ -127,7 +127,7 @@ test("a replication to another Moorage pushes as an identity there, and the form
   await dialog.getByText("https://registry.example.com", { exact: true }).waitFor();
   assert.equal(await dialog.getByLabel("Password there").count(), 0);
   await dialog.getByRole("button", { name: "Create" }).click();
-  await dialog.getByText("Name the identity there").waitFor();
+  await dialog.getByText("Enter the identity there").waitFor();
   await dialog.getByLabel("Identity there").fill("not a uid");
   await dialog.getByRole("button", { name: "Create" }).click();
   await dialog.getByText("must be the uid of an identity").waitFor();

@@ -187,7 +187,7 @@ test("a person looks at an image: platforms, layers, configuration, packages, fi
   await page.getByRole("combobox", { name: "State" }).selectOption({ label: "Closed" });
   await page.getByText("No findings").waitFor();
   assert.equal(await first.count(), 0);
-  await page.getByRole("button", { name: "Take off the filter State" }).click();
+  await page.getByRole("button", { name: "Remove the filter State" }).click();
   await page.getByRole("combobox", { name: "Severity" }).selectOption("CRITICAL");
   await second.waitFor({ state: "detached" });
   await worst.waitFor();

@@ -201,7 +201,7 @@ test("a repo is deleted once its name is written; a viewer reads why not", async
   await page.getByRole("heading", { name: "No image acme/old" }).waitFor();
   // The router notes the error of a page that could not be loaded.
   assert.deepEqual(
-    complaints.filter((text) => !text.includes("There is no repo acme/old")),
+    complaints.filter((text) => !text.includes("There is no image acme/old")),
     [],
   );
 });

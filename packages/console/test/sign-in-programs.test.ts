@@ -73,7 +73,7 @@ test("a device whose command named the organization is signed in by its code and
   await page.getByLabel("The code that the device shows").fill(code);
   await page.getByRole("button", { name: "Go on" }).click();
   await page.getByRole("button", { name: "Sign it in" }).click();
-  await page.getByText("A program asks to work here as you.").waitFor();
+  await page.getByText("A program is asking to act as you.").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("ada");
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in with a password" }).click();

@@ -22,6 +22,7 @@ import { LibraryFindingsService } from "../gen/moorage/libraries/v2/library_find
 import { UpstreamsService } from "../gen/moorage/libraries/v2/upstreams_pb.ts";
 import { BlocksService } from "../gen/moorage/libraries/v2/blocks_pb.ts";
 import { ArtifactsService } from "../gen/moorage/libraries/v2/artifacts_pb.ts";
+import { AttentionService } from "../gen/moorage/operations/v2/attention_pb.ts";
 import { OperationsService } from "../gen/moorage/operations/v2/operations_pb.ts";
 import { PingService } from "../gen/moorage/ping/v2/ping_pb.ts";
 import { DiffsService } from "../gen/moorage/registry/v2/diffs_pb.ts";
@@ -77,6 +78,7 @@ export const SERVICES = {
   capabilities: CapabilitiesService,
   sessions: SessionsService,
   personalTokens: PersonalTokensService,
+  attention: AttentionService,
   operations: OperationsService,
   ping: PingService,
   pulls: PullsService,

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../api/rest.ts";
 import { ecosystemWord } from "../api/name-kinds.ts";
 import type { PathOf } from "../api/uid-paths.ts";
-import { nameBelow, textAt } from "./column-kinds.ts";
+import { enumWord, nameBelow, textAt, valueAt } from "./column-kinds.ts";
 
 /** Answers the name of an item. */
 export type NameOf = (item: JsonObject, pathOf: PathOf) => string | Promise<string>;
@@ -12,6 +12,7 @@ export const NAMES: Readonly<Record<string, NameOf>> = {
   artifacts: (item, pathOf) => nameBelow(item, pathOf, textAt(item, "name"), ":"),
   artifactVersions: async (item, pathOf) =>
     `${await pathOf(textAt(item, "uid").replace(/\/[^/]*$/, ""), "library")}@${textAt(item, "version")}`,
+  attention: async (item) => enumWord(valueAt(item, "kind"), "ATTENTION_KIND_"),
   tags: (item, pathOf) => nameBelow(item, pathOf, textAt(item, "name"), ":"),
   eolTags: (item, pathOf) => nameBelow(item, pathOf, textAt(item, "name"), ":"),
   subscriptions: (item, pathOf) => nameBelow(item, pathOf, textAt(item, "sink"), ":"),

@@ -49,7 +49,7 @@ export async function hydratedBindings(call: Call, rows: Row<"role_bindings">[])
   return rows.map((row) => ({
     uid: row.uid,
     createTime: timestamp(row.create_time),
-    ...(isBuiltInIdentity(row.identity_uid) && { inactiveReason }),
+    ...(inactiveReason !== "" && isBuiltInIdentity(row.identity_uid) && { inactiveReason }),
     identity: { ...(builtInIdentity(row.identity_uid) ?? identityOf.get(row.identity_uid)) },
     group: { ...groupOf.get(row.parent) },
     role: { ...roleOf.get(row.role_uid) },

@@ -40,6 +40,7 @@ test("a claimed delivery is marked as being attempted, and its outcome is record
       sink: "https://sink.example.com/",
       secrets: ["new", "old"],
       allowedRate: 60,
+      format: 0,
       handshakeMs: 4,
     },
     deliveries: [{ uid, step: 0, event }],

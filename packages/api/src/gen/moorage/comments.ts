@@ -1637,7 +1637,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.iam.v2.RoleBinding.group": "Where.",
   "moorage.iam.v2.RoleBinding.identity": "Who holds the role.",
   "moorage.iam.v2.RoleBinding.identity_uid": "The identity to bind. \"everybody\" is every caller, also without a token, and \"signed-in\" every identity of this server: they are bound only where MOORAGE_PUBLIC_GROUPS is on, to roles with no more than registry.pull has.",
-  "moorage.iam.v2.RoleBinding.inactive_reason": "Why the binding counts for nothing at present, for people; empty while it counts.",
+  "moorage.iam.v2.RoleBinding.inactive_reason": "Why the binding counts for nothing at present, for people; absent while it counts.",
   "moorage.iam.v2.RoleBinding.role": "What is held.",
   "moorage.iam.v2.RoleBinding.role_uid": "The role to bind.",
   "moorage.iam.v2.RoleBinding.uid": "Identifies the binding.",

@@ -26,10 +26,10 @@ export const BINDINGS: ResourceSpec<RoleBinding> = {
         if (open !== undefined)
           return (
             <span className={styles.member}>
-              <Badge look={inactiveReason === "" ? "danger" : "plain"}>{open}</Badge>
+              <Badge look={inactiveReason === undefined ? "danger" : "plain"}>{open}</Badge>
               <span>
                 {name}
-                <small>{inactiveReason === "" ? identity?.description : `No effect: ${inactiveReason}`}</small>
+                <small>{inactiveReason === undefined ? identity?.description : `No effect: ${inactiveReason}`}</small>
               </span>
             </span>
           );

@@ -1,7 +1,7 @@
-import { type Database, select } from "@moorage/kernel/store";
-import { marks } from "../marks.ts";
+import type { Database } from "@moorage/kernel/store";
 import { doesCover, recordsAbout } from "../feeds/covers.ts";
 import type { ComparedFeed, FeedStates } from "./compared-feeds.ts";
+import { factsOfImage } from "./package-facts.ts";
 import { presetFor } from "./presets.ts";
 import type { SpaceState } from "./spaces.ts";
 
@@ -46,11 +46,13 @@ export interface PackageCoverage {
   spaces: string[];
 }
 
-interface EcosystemRow {
-  ecosystem: string;
-  n: number | string;
-  keyed: number | string;
-  sample: string | null;
+/** The packages of an ecosystem that an image holds. */
+interface OfEcosystem {
+  all: number;
+  /** Those that are compared with records. */
+  keyed: number;
+  /** The key spaces of the first of these. */
+  spaces: readonly string[];
 }
 
 /**
@@ -66,37 +68,23 @@ export async function coverageOf(
 ): Promise<PackageCoverage> {
   const found: PackageCoverage = { packages: 0, uncovered: [], covered: [], waiting: 0, spaces: [] };
   if (sources.length === 0) return found;
-  const rows = await select<EcosystemRow>(
-    tx,
-    `select h.ecosystem, count(*) as n, count(h.keyed) as keyed, min(h.keyed) as sample from (
-       select p.ecosystem, case when exists (select 1 from package_keys as k where k.package = p.id) then p.id end as keyed
-       from (select distinct i.package from image_packages as i where i.digest = ? and i.source in (${marks(sources)})) as d
-       join packages as p on p.id = d.package) as h
-     group by h.ecosystem`,
-    [digest, ...sources],
-  );
-  const spaces = await spacesOf(
-    tx,
-    rows.flatMap(({ sample }) => (sample === null ? [] : [sample])),
-  );
+  const ecosystems = await ecosystemsIn(tx, digest, sources);
   const feeds = await feedStates.feeds();
   const states = new Map<string, SpaceState>();
-  for (const space of new Set([...spaces.values()].flat())) states.set(space, await feedStates.stateOf(space));
+  for (const space of new Set([...ecosystems.values()].flatMap(({ spaces }) => spaces))) states.set(space, await feedStates.stateOf(space));
   const add = (ecosystem: string, packages: number, preset: string, own: readonly string[]): void => {
     if (packages === 0) return;
     const partial = feeds.filter((feed) => own.some((space) => (recordsAbout(feed, space) ?? 0) > 0));
     found.uncovered.push({ ecosystem, packages, preset, feeds: partial.map(({ name }) => name) });
   };
-  for (const row of rows) {
-    const [all, keyed] = [Number(row.n), Number(row.keyed)];
+  for (const [ecosystem, { all, keyed, spaces: own }] of ecosystems) {
     found.packages += all;
-    add(nameOfEcosystem(row.ecosystem), all - keyed, "", []);
-    const own = spaces.get(row.sample ?? "") ?? [];
+    add(nameOfEcosystem(ecosystem), all - keyed, "", []);
     const known = own.map((space) => states.get(space));
     if (known.includes("compared"))
-      found.covered.push({ ecosystem: nameOfEcosystem(row.ecosystem), packages: keyed, feeds: coveringOf(feeds, own) });
+      found.covered.push({ ecosystem: nameOfEcosystem(ecosystem), packages: keyed, feeds: coveringOf(feeds, own) });
     else if (known.includes("waiting")) found.waiting += keyed;
-    else add(nameOfEcosystem(row.ecosystem), keyed, presetFor(own[0] ?? ""), own);
+    else add(nameOfEcosystem(ecosystem), keyed, presetFor(own[0] ?? ""), own);
   }
   found.spaces = [...states.keys()];
   const mostFirst = (a: { packages: number; ecosystem: string }, b: { packages: number; ecosystem: string }): number =>
@@ -117,19 +105,23 @@ function coveringOf(feeds: readonly ComparedFeed[], own: readonly string[]): Spa
   });
 }
 
-/** The key spaces of each of these packages. */
-async function spacesOf(tx: Database, packages: readonly string[]): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>();
-  if (packages.length === 0) return found;
-  const rows = await select<{ package: string; key: string }>(
-    tx,
-    `select k.package, k.key from package_keys as k where k.package in (${marks(packages)}) order by k.key`,
-    packages,
-  );
-  for (const row of rows) {
-    const space = row.key.slice(0, row.key.indexOf("/"));
-    found.set(row.package, [...new Set([...(found.get(row.package) ?? []), space])]);
-  }
+/** What the sources say that the image holds, by ecosystems. */
+async function ecosystemsIn(
+  tx: Database,
+  digest: string,
+  sources: readonly string[],
+): Promise<Map<string, OfEcosystem>> {
+  const found = new Map<string, OfEcosystem>();
+  for await (const facts of factsOfImage(tx, digest, sources))
+    for (const { ecosystem, spaces } of facts.values()) {
+      const before = found.get(ecosystem) ?? { all: 0, keyed: 0, spaces: [] };
+      const isKeyed = spaces.length > 0;
+      found.set(ecosystem, {
+        all: before.all + 1,
+        keyed: before.keyed + (isKeyed ? 1 : 0),
+        spaces: before.keyed === 0 && isKeyed ? spaces : before.spaces,
+      });
+    }
   return found;
 }
 

@@ -38,7 +38,7 @@ function PublicNote({ binding: { uid, identity, group, inactiveReason } }: { bin
       Members of {group?.name}
     </Link>
   );
-  if (inactiveReason !== "")
+  if (inactiveReason !== undefined)
     return (
       <Note>
         Bound to {who} in {by}, which has no effect: {inactiveReason}.

@@ -32,12 +32,12 @@ test("what is being counted is not known, and is not 0", () => {
   });
   assert.equal(useOf(counting, "bytes").part, undefined);
   assert.equal(useWords("bytes", useOf(counting, "bytes")), "being counted, of 1.00 KiB");
-  assert.match(whyWords(counting), /storage is not limited/);
+  assert.match(whyWords(counting), /Storage is not limited/);
 });
 
 test("the reason of a state is said", () => {
   assert.match(whyWords(quota({ bytes: "1000", repos: "1", state: "QUOTA_STATE_EXCEEDED" })), /^Images: nothing more/);
-  assert.match(whyWords(quota({ bytes: "9000", state: "QUOTA_STATE_EXCEEDED" })), /^Something was refused/);
+  assert.match(whyWords(quota({ bytes: "9000", state: "QUOTA_STATE_EXCEEDED" })), /^Something was denied/);
   assert.match(whyWords(quota({ bytes: "1000", state: "QUOTA_STATE_WARNED" })), /^Storage: 80 %/);
   assert.match(whyWords(quota({ repos: "1", state: "QUOTA_STATE_WARNED" })), /^Images: the limit is reached/);
   assert.equal(whyWords(quota({})), "");

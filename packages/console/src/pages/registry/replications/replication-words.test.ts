@@ -51,7 +51,7 @@ test("what is left is counted by why, and what was never compared says when it w
   assert.equal(itemWords(rule({ pending: "3", failed: "1200" })), "3 waiting or stopped, 1,200 failed");
   assert.equal(itemWords(rule({})), "nothing so far");
   assert.equal(itemWords(rule({ lastSuccessTime: "2026-11-27T12:00:00Z" })), "nothing left");
-  assert.match(howFar(rule({}, { onPush: false })).detail, /only compared by a run/);
+  assert.match(howFar(rule({}, { onPush: false })).detail, /compared only when run manually/);
   assert.match(howFar(rule({})).detail, /compared soon/);
 });
 
