@@ -209,6 +209,7 @@ export async function findStatements(
   statements: readonly AttachedStatement[],
   turn: Turn | undefined,
 ): Promise<FindStatements> {
+  if (statements.length === 0) return () => [];
   const places = new Map<string, number[]>();
   for (const [at, { ids, target }] of statements.entries()) {
     const name = nameIn(target);

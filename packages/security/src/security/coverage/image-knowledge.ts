@@ -34,7 +34,7 @@ export interface ImageKnowledge extends Omit<UnknownImage, "state"> {
 const MAX_REASON = 300;
 /** The type of purls of what is of no ecosystem. Source: the types of purl-spec. */
 export const NO_ECOSYSTEM = "generic";
-const NOTHING: PackageCoverage = { packages: 0, uncovered: [], covered: [], waiting: 0, spaces: [] };
+const NOTHING: PackageCoverage = { packages: 0, uncovered: [], covered: [], waiting: 0, unreadable: 0, spaces: [] };
 
 /**
  * What is known of an image of a repo: the one judgment that lists, reports, diffs and gates go by. It is known when

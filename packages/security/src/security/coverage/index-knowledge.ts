@@ -29,7 +29,7 @@ export async function knowledgeBehind(tx: Database, image: GatedImage): Promise<
       state: "NOT_READ",
       reason: "not all that it names was looked at",
       waits: false,
-      coverage: { packages: 0, uncovered: [], covered: [], waiting: 0, spaces: [] },
+      coverage: { packages: 0, uncovered: [], covered: [], waiting: 0, unreadable: 0, spaces: [] },
       sources: [],
       files: [],
       unreadFiles: 0,

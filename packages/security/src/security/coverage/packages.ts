@@ -42,6 +42,8 @@ export interface PackageCoverage {
   covered: CoveredPackages[];
   /** How many have only records of feeds that were not compared with them yet. */
   waiting: number;
+  /** How many have a version that is in no range; see uncomparedIn. */
+  unreadable: number;
   /** The key spaces that they are in; see packageKey. */
   spaces: string[];
 }
@@ -53,6 +55,8 @@ interface OfEcosystem {
   keyed: number;
   /** The key spaces of the first of these. */
   spaces: readonly string[];
+  /** Those whose versions are in no range. */
+  unreadable: number;
 }
 
 /**
@@ -66,7 +70,7 @@ export async function coverageOf(
   sources: readonly string[],
   feedStates: FeedStates,
 ): Promise<PackageCoverage> {
-  const found: PackageCoverage = { packages: 0, uncovered: [], covered: [], waiting: 0, spaces: [] };
+  const found: PackageCoverage = { packages: 0, uncovered: [], covered: [], waiting: 0, unreadable: 0, spaces: [] };
   if (sources.length === 0) return found;
   const ecosystems = await ecosystemsIn(tx, digest, sources);
   const feeds = await feedStates.feeds();
@@ -77,8 +81,9 @@ export async function coverageOf(
     const partial = feeds.filter((feed) => own.some((space) => (recordsAbout(feed, space) ?? 0) > 0));
     found.uncovered.push({ ecosystem, packages, preset, feeds: partial.map(({ name }) => name) });
   };
-  for (const [ecosystem, { all, keyed, spaces: own }] of ecosystems) {
+  for (const [ecosystem, { all, keyed, unreadable, spaces: own }] of ecosystems) {
     found.packages += all;
+    found.unreadable += unreadable;
     add(nameOfEcosystem(ecosystem), all - keyed, "", []);
     const known = own.map((space) => states.get(space));
     if (known.includes("compared"))
@@ -113,12 +118,13 @@ async function ecosystemsIn(
 ): Promise<Map<string, OfEcosystem>> {
   const found = new Map<string, OfEcosystem>();
   for await (const facts of factsOfImage(tx, digest, sources))
-    for (const { ecosystem, spaces } of facts.values()) {
-      const before = found.get(ecosystem) ?? { all: 0, keyed: 0, spaces: [] };
+    for (const { ecosystem, spaces, unreadable } of facts.values()) {
+      const before = found.get(ecosystem) ?? { all: 0, keyed: 0, unreadable: 0, spaces: [] };
       const isKeyed = spaces.length > 0;
       found.set(ecosystem, {
         all: before.all + 1,
         keyed: before.keyed + (isKeyed ? 1 : 0),
+        unreadable: before.unreadable + (unreadable === undefined ? 0 : 1),
         spaces: before.keyed === 0 && isKeyed ? spaces : before.spaces,
       });
     }

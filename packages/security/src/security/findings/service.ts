@@ -178,11 +178,9 @@ async function knownOf({ tx, nowMs }: Call, { named, scope }: ImagesOfList) {
   for (const image of named)
     for (const each of await knowledgeBehind(tx, image)) found.set(`${each.digest} ${each.reason}`, each);
   const images = [...found.values()];
-  let notCompared = 0;
-  for (const { digest, sources } of images) notCompared += (await uncomparedIn(tx, digest, sources)).count;
   const spaces = new Set(images.flatMap(({ coverage }) => coverage.spaces));
   return {
-    notCompared,
+    notCompared: images.reduce((sum, { coverage }) => sum + coverage.unreadable, 0),
     unknownImages: images.filter(({ state }) => state !== "READ").map(unknownMessage),
     state: KnowledgeState[leastKnown(images) ?? "UNSPECIFIED"],
     staleFeeds: (await staleFeeds(tx, nowMs, { spaces: [...spaces] })).map(staleMessage),

@@ -5,7 +5,6 @@ import type { FactsOfTags, TagImage } from "@moorage/registry/registry";
 import { FeedStates } from "../coverage/compared-feeds.ts";
 import { knowledgeOf } from "../coverage/image-knowledge.ts";
 import { manifestsBehind } from "../coverage/images.ts";
-import { uncomparedIn } from "../coverage/uncompared-packages.ts";
 import { findingsOfImage } from "./read.ts";
 import type { KnownVulnerabilities } from "./vulnerabilities.ts";
 
@@ -35,7 +34,7 @@ async function openIn({ tx }: Call, image: TagImage, feeds: FeedStates, known: K
     const knowledge = await knowledgeOf(tx, each, manifest, feeds);
     if (knowledge === undefined) continue;
     found.isImage = true;
-    found.isUnknown ||= knowledge.state !== "READ" || (await uncomparedIn(tx, digest, knowledge.sources)).count > 0;
+    found.isUnknown ||= knowledge.state !== "READ" || knowledge.coverage.unreadable > 0;
     const open = await findingsOfImage(tx, { ...each, state: "open" }, known, { turn });
     for (const { vulnerability } of open ?? []) found.severities.add(FindingSeverity[vulnerability.severity]);
     await turn();
