@@ -34,7 +34,7 @@ export class NamedVersions {
 
   /** Who contradicts the sources that name the package in this version, in the order in which they were added. */
   contradictionsOf(purl: string, sources: readonly string[]): Contradiction[] {
-    const named = this.#versions.get(keyOf(purl));
+    const named = this.#versions.size === 0 ? undefined : this.#versions.get(keyOf(purl));
     if (named === undefined || named.size < 2) return [];
     return [...named].flatMap(([source, versions]) => {
       if (sources.includes(source)) return [];

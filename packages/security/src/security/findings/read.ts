@@ -314,7 +314,7 @@ function summaryOf(
 }
 
 function sortedVersions(held: ImageFinding["package"], versions: string[]): string[] {
-  const order = orderOf(held);
+  const order = versions.length < 2 ? undefined : orderOf(held);
   return order === undefined ? versions : versions.sort((a, b) => compareVersions(order, a, b));
 }
 
