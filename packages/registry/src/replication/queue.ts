@@ -5,6 +5,8 @@ const { PENDING, DONE, FAILED } = ReplicationItemState;
 
 /** How long the items of a process that died stay held, in milliseconds. */
 export const HOLD_MS = 15_000;
+/** Within how many milliseconds a process ends what was taken from it: until then nobody else begins. */
+export const ENDS_WITHIN_MS = 5_000;
 /** How often an item is attempted. */
 export const MAX_ATTEMPTS = 10;
 const FIRST_BACK_OFF_MS = 10_000;

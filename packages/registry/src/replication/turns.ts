@@ -1,6 +1,8 @@
 import { ReplicationItemState } from "@moorage/api/messages";
+import { sql } from "kysely";
 import type { Call } from "@moorage/kernel/core/call";
 import type { Database, Row } from "@moorage/kernel/store";
+import { ENDS_WITHIN_MS } from "./queue.ts";
 
 const { PENDING, RUNNING, FAILED, BLOCKED, STOPPED } = ReplicationItemState;
 
@@ -26,32 +28,39 @@ export function firstScan(
   return row.disabled === 1 || intervalMs(row) === undefined ? null : agreedMs;
 }
 
-/** Takes what is under way from its processes, so that they end; it waits. */
+/** Takes what is under way from its processes, so that they end; it waits until they have. */
 export async function takeBack({ tx, agreedMs }: Call, replication: string): Promise<void> {
   await tx
     .updateTable("replication_items")
-    .set({ state: PENDING, holder: "", hold_until: agreedMs })
+    .set({ state: PENDING, holder: "", hold_until: agreedMs + ENDS_WITHIN_MS })
     .where("replication", "=", replication)
     .where("state", "=", RUNNING)
     .execute();
 }
 
 /** Ends what is under way, and takes back what waits. */
-export async function stopItems({ tx }: Call, replication: string): Promise<void> {
-  await tx
-    .updateTable("replication_items")
-    .set({ state: STOPPED, holder: "", hold_until: 0, reason: "stopped; a run goes on" })
-    .where("replication", "=", replication)
-    .where("state", "in", [PENDING, RUNNING])
-    .execute();
+export async function stopItems({ tx, agreedMs }: Call, replication: string): Promise<void> {
+  for (const [state, until] of [
+    [PENDING, 0],
+    [RUNNING, agreedMs + ENDS_WITHIN_MS],
+  ] as const)
+    await tx
+      .updateTable("replication_items")
+      .set({ state: STOPPED, holder: "", hold_until: until, reason: "stopped; a run goes on" })
+      .where("replication", "=", replication)
+      .where("state", "=", state)
+      .execute();
 }
 
 /** Has what failed, was stopped or is blocked attempted again; deletions that are blocked only with `force`. */
 export async function retryItems({ tx, agreedMs, nowMs }: Call, replication: string, force: boolean): Promise<void> {
-  const waiting = { state: PENDING, holder: "", hold_until: agreedMs, attempts: 0, wait_time: nowMs, reason: "" };
+  // What was under way a moment ago may be still, in any process.
+  const endsMs = agreedMs + ENDS_WITHIN_MS;
+  const soonest = sql<number>`case when hold_until > ${agreedMs} and hold_until <= ${endsMs} then hold_until else ${agreedMs} end`;
+  const waiting = { state: PENDING, holder: "", attempts: 0, wait_time: nowMs, reason: "" };
   const again = tx
     .updateTable("replication_items")
-    .set(waiting)
+    .set({ ...waiting, hold_until: soonest })
     .where("replication", "=", replication)
     .where("state", "in", [FAILED, BLOCKED, STOPPED]);
   await (
@@ -60,7 +69,7 @@ export async function retryItems({ tx, agreedMs, nowMs }: Call, replication: str
   // What waits for its next attempt need not wait any longer.
   await tx
     .updateTable("replication_items")
-    .set({ hold_until: agreedMs, attempts: 0 })
+    .set({ hold_until: soonest, attempts: 0 })
     .where("replication", "=", replication)
     .where("state", "=", PENDING)
     .execute();

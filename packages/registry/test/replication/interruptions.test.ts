@@ -75,6 +75,39 @@ test("a stop ends a push inside a blob, a run goes on with it, and a delete ends
   await eventually(() => second.ended);
 });
 
+for (const [what, change] of [
+  [
+    "a change of the rule",
+    async ({ here }: Replicas, uid: string) => here.api("PATCH", `${PATH}/${uid}`, { description: "changed" }),
+  ],
+  [
+    "a run after a stop",
+    async ({ here }: Replicas, uid: string) => {
+      await here.api("POST", `${PATH}/${uid}:stop`, {});
+      await here.api("POST", `${PATH}/${uid}:run`, {});
+    },
+  ],
+] as const)
+  test(`${what} begins anew only once what was under way has ended`, async (t) => {
+    const replicas = await startReplicas(t);
+    const { front, rule, settled, digestThere } = replicas;
+    const digest = await pushLarge(replicas, "1");
+    const first = keepFirst(front, isLater);
+    const keep = front.intercept;
+    const meanwhile: string[] = [];
+    front.intercept = (req, res) => {
+      if (first.kept && !first.ended) meanwhile.push(`${req.method} ${req.url}`);
+      return keep?.(req, res) ?? false;
+    };
+    const { uid } = await rule();
+    await eventually(() => first.kept);
+    await change(replicas, uid);
+    await eventually(() => first.ended);
+    await eventually(async () => (await digestThere("app", "1")) === digest);
+    await settled(uid);
+    assert.deepEqual(meanwhile, []);
+  });
+
 test("of a tag that moves while it is pushed, only its last digest follows", async (t) => {
   const { here, front, rule, settled, digestThere } = await startReplicas(t);
   await here.pushImage("acme/app", "1", "first");
