@@ -48,7 +48,9 @@ export function RepoHead({ name, uid, part, tags, newest, digest }: RepoHeadProp
               {name.slice(slash)}
             </h1>
             <CopyButton text={name} label="Copy the name" />
-            {digest !== undefined && <SignedBadge repo={name} repoUid={uid} digest={digest} />}
+            {digest !== undefined && (
+              <SignedBadge repo={name} repoUid={uid} digest={digest} subject="the newest version" />
+            )}
             {repo.syncConfig !== undefined && <Badge look="accent">Mirror</Badge>}
             {gate !== undefined && <Badge look="outline">Gate</Badge>}
             {repo.deprecation !== undefined && <Badge look="warning">Deprecated</Badge>}
