@@ -81,7 +81,7 @@ test("tags are filtered by chips that hold as they are chosen, and what is left 
   await page.getByRole("heading", { name: "No tag matches the filters" }).waitFor();
   await page.getByText("3 tags whose names hold “v2” do not fit the filters.").waitFor();
   for (const name of ["Hide", "Updated", "Status"])
-    await page.getByRole("button", { name: `Take off the filter ${name}` }).click();
+    await page.getByRole("button", { name: `Remove the filter ${name}` }).click();
   await shows(page, "v2.0", "v2.0-20260102", "v2.0-r3");
   assert.equal(await page.getByText("fit the filters").count(), 0);
   assert.deepEqual(complaints, []);
@@ -129,7 +129,7 @@ test("tags are filtered by what they point to, and what is not known is counted 
   await page.getByRole("searchbox", { name: "Find a tag" }).fill("go");
   await page.getByText("Of 1 tag whose name holds “go” it is not known whether it fits.").waitFor();
   await page.getByRole("searchbox", { name: "Find a tag" }).fill("");
-  await page.getByRole("button", { name: "Take off the filter Platform" }).click();
+  await page.getByRole("button", { name: "Remove the filter Platform" }).click();
 
   // No feed is there: that nothing was found says nothing.
   await page.getByLabel("Findings", { exact: true }).selectOption({ label: "None" });

@@ -13,7 +13,7 @@ import { Deprecated } from "./deprecation-note.tsx";
 import { PullBox } from "./pull-box.tsx";
 import { PullFact } from "./pull-fact.tsx";
 import styles from "./repo-head.module.css";
-import { SignedBadge } from "./signed-badge.tsx";
+import { SignedBadge } from "../security/signed-badge.tsx";
 
 type RepoPart = "tags" | "readme" | "pulls" | "settings";
 

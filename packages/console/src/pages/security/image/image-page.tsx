@@ -8,7 +8,7 @@ import { ErrorNote } from "../../../ui/error-note.tsx";
 import { Note } from "../../../ui/note.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
-import { SignedBadge } from "../../registry/signed-badge.tsx";
+import { SignedBadge } from "../signed-badge.tsx";
 import { placeQuery } from "./data.ts";
 import { Findings } from "./findings.tsx";
 import styles from "./image.module.css";
