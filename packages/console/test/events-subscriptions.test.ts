@@ -160,9 +160,15 @@ test("a webhook for Slack shows what it will send, and sends a test as soon as i
   await dialog.getByLabel("Send to").fill(`${receiver.url}/chat`);
   await dialog.getByRole("checkbox", { name: "Send a test" }).check();
   await dialog.getByRole("button", { name: "Create" }).click();
-  await page.getByRole("button", { name: "I have saved it" }).click();
+  // Nothing is signed with a secret, so there is none to save.
+  await page.getByText("The webhook was made", { exact: true }).waitFor();
+  assert.equal(await page.getByRole("dialog", { name: "Save this secret now" }).count(), 0);
   await eventually(() => receiver.got.some(({ body }) => body.includes('"text":"A test of the webhook"')));
   await page.getByRole("link", { name: `${receiver.url}/chat` }).click();
   await page.getByText("Slack", { exact: true }).waitFor();
+  const facts = page.getByRole("main");
+  await facts.getByText("Messages are not signed: whoever knows the address can write there.").waitFor();
+  await page.getByRole("button", { name: "Send a test" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "New secret…" }).count(), 0);
   assert.deepEqual(complaints, []);
 });

@@ -18,7 +18,8 @@ test("an image is found by a few letters, and its tags are protected and deleted
   await pushByClient(t, platform, { name: "acme/web-shop", tag: "1.0", text: "1.0" });
   await pushByClient(t, platform, { name: "acme/web-shop", tag: "1.1", text: "1.1" });
   await pushByClient(t, platform, { name: "acme/web-shop", tag: "edge", text: "edge" });
-  const page = await signedIn();
+  // As wide as lists of tags have to be for the platforms.
+  const page = await signedIn({ options: { viewport: { width: 1440, height: 900 } } });
   const pushes = page.getByRole("table", { name: "Recent pushes" });
   await pushes.getByRole("row", { name: /acme\/web-shop.*edge/ }).waitFor();
   await page.getByRole("link", { name: "Images", exact: true }).first().click();

@@ -38,7 +38,7 @@ async function deprecate(platform: Platform, repo: TaggedRepo, name: string): Pr
 async function shows(page: Page, ...names: string[]): Promise<void> {
   const links = page.getByRole("table", { name: "Tags" }).locator("tbody tr td:nth-child(2) a");
   const wanted = names.toSorted().join(" ");
-  await eventually(async () => (await links.allInnerTexts()).toSorted().join(" ") === wanted);
+  await eventually(async () => (await links.allTextContents()).toSorted().join(" ") === wanted);
 }
 
 test("tags are filtered by chips that hold as they are chosen, and what is left out is counted", async (t) => {

@@ -49,7 +49,13 @@ test("a signer is made, an image shows who signed it, and a policy blocks what i
   await page.getByLabel("As of").fill("2020-01-01T00:00");
   await page.getByText("Nothing was signed then").waitFor();
 
-  // Beside the name of the image stands what its newest version is.
+  // Beside the name of a version stands what it is, and beside that of the image what its newest version is.
+  await page.goto(`/image?name=${name("v1")}`);
+  const badge = page.locator("header").getByRole("link", { name: "Signed", exact: true });
+  await badge.waitFor();
+  assert.equal(await badge.getAttribute("title"), "A signer has signed this version");
+  await page.goto(`/image?name=${name("v2")}`);
+  await page.locator("header").getByRole("link", { name: "Unsigned" }).waitFor();
   await page.goto(`/repo?name=${repo.name}`);
   await page.locator("header").getByRole("link", { name: "Unsigned" }).waitFor();
   const { repos } = await platform.ok<{ repos: { uid: string }[] }>(

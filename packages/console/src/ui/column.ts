@@ -14,6 +14,8 @@ export interface Column<Row> {
   align?: "start" | "end";
   /** Left out on tablets and narrower screens. */
   isWide?: boolean;
+  /** Left out where the window is narrower, in CSS pixels: of tables with more columns than fit beside their names. */
+  seenFrom?: 1280 | 1440 | 1600;
   /** Left out on phones. */
   isMinor?: boolean;
   /** On phones in place of the cell: shown below the first column, in its cell. */

@@ -51,10 +51,17 @@ export const DataRow = memo(PlainRow) as typeof PlainRow;
 export function classOf({
   align,
   isWide,
+  seenFrom,
   isMinor,
   isActions,
-}: Pick<Column<never>, "align" | "isWide" | "isMinor" | "isActions">): string {
-  return [align === "end" && styles.end, isWide && styles.wide, isMinor && styles.minor, isActions && styles.actions]
+}: Pick<Column<never>, "align" | "isWide" | "seenFrom" | "isMinor" | "isActions">): string {
+  return [
+    align === "end" && styles.end,
+    isWide && styles.wide,
+    seenFrom !== undefined && styles[`from${seenFrom}`],
+    isMinor && styles.minor,
+    isActions && styles.actions,
+  ]
     .filter(Boolean)
     .join(" ");
 }

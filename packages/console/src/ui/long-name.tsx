@@ -5,7 +5,7 @@ const SHORT = 24;
 /** How many letters of the end are seen in any case: a suffix says what it is. */
 const END = 10;
 
-/** A name that on phones stays in one line, cut in its middle; all of it under the pointer. */
+/** A name that stays in one line, cut in its middle where it is too long; all of it under the pointer. */
 export function LongName({ name }: { name: string }) {
   if (name.length <= SHORT) return name;
   return (

@@ -18,12 +18,13 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { say } from "../../ui/toasts.tsx";
+import { isSigned } from "./format-words.ts";
 import { ReplayDialog } from "./replay-dialog.tsx";
 import { SecretDialog } from "./secret-dialog.tsx";
 
 /** What can be done with a subscription. */
 export function SubscriptionActions({ subscription }: { subscription: Subscription }) {
-  const { uid, sink, state } = subscription;
+  const { uid, sink, state, format } = subscription;
   const client = useQueryClient();
   const navigate = useNavigate();
   const rights = useRights(uid);
@@ -73,9 +74,11 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
       <Button disabledReason={mayNot} onClick={() => setOpen("replay")}>
         Send again…
       </Button>
-      <Button disabledReason={mayNot} onClick={() => setOpen("rotate")}>
-        New secret…
-      </Button>
+      {isSigned(format) && (
+        <Button disabledReason={mayNot} onClick={() => setOpen("rotate")}>
+          New secret…
+        </Button>
+      )}
       <Button look="danger" disabledReason={rights("CAP_EVENTS_SUBSCRIPTION_DELETE")} onClick={() => setOpen("delete")}>
         Delete…
       </Button>

@@ -9,7 +9,7 @@ import { Card, Facts, Page, Section } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Backlog } from "./backlog.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import { formatWord } from "./format-words.ts";
+import { formatWord, isSigned, NOT_SIGNED } from "./format-words.ts";
 import { SubscriptionBadge } from "./states.tsx";
 import { SubscriptionActions } from "./subscription-actions.tsx";
 
@@ -35,6 +35,7 @@ export function SubscriptionPage() {
             ["State", <SubscriptionBadge key="state" state={state} />],
             ["Backlog", <Backlog key="backlog" uid={uid} />],
             ["Format", formatWord(format)],
+            ["Signature", isSigned(format) ? undefined : NOT_SIGNED],
             ["Group", groupPath(parentUid(uid), groups)],
             ["Types", typePrefixes.length === 0 ? "all" : typePrefixes.join(", ")],
             ["Subjects", subjectPrefixes.length === 0 ? "all" : subjectPrefixes.join(", ")],
@@ -43,7 +44,9 @@ export function SubscriptionPage() {
             ["Created", <Time key="made" value={subscription.createTime} />],
             [
               "Old secret signs until",
-              subscription.oldSecretExpireTime && <Time key="old" value={subscription.oldSecretExpireTime} />,
+              isSigned(format) && subscription.oldSecretExpireTime ? (
+                <Time key="old" value={subscription.oldSecretExpireTime} />
+              ) : undefined,
             ],
           ]}
         />

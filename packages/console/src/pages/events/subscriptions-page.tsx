@@ -12,8 +12,10 @@ import { Empty } from "../../ui/empty.tsx";
 import { FilterChip } from "../../ui/filter-chip.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
+import { say } from "../../ui/toasts.tsx";
 import { Toolbar } from "../../ui/toolbar.tsx";
 import { Backlog } from "./backlog.tsx";
+import { isSigned, NOT_SIGNED } from "./format-words.ts";
 import { NewSubscription } from "./new-subscription.tsx";
 import { subscriptionsQuery } from "./queries.ts";
 import { SecretDialog } from "./secret-dialog.tsx";
@@ -31,6 +33,10 @@ export function SubscriptionsPage() {
   const navigate = useNavigate();
   const [isNew, setNew] = useState(false);
   const [made, setMade] = useState<Subscription>();
+  const showMade = (subscription: Subscription): void => {
+    if (isSigned(subscription.format)) setMade(subscription);
+    else say("The webhook was made", NOT_SIGNED);
+  };
   const target = group || groups[0]?.uid || "";
   const rights = useRights(group);
   const rows = data.pages.flatMap((page) => page.subscriptions);
@@ -96,7 +102,7 @@ export function SubscriptionsPage() {
           isLoadingMore={isFetchingNextPage}
         />
       )}
-      {isNew && <NewSubscription groups={groups} group={target} onClose={() => setNew(false)} onMade={setMade} />}
+      {isNew && <NewSubscription groups={groups} group={target} onClose={() => setNew(false)} onMade={showMade} />}
       <SecretDialog subscription={made} onClose={() => setMade(undefined)} />
     </Page>
   );

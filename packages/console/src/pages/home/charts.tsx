@@ -28,8 +28,11 @@ export function FindingsOverTime({ group }: { group: string | undefined }) {
     <Panel title="Open findings by severity, 90 days">
       <PanelBody>
         {error && <ErrorNote error={error} />}
+        {days === undefined && error === null && <div className={styles.chart} />}
         {days?.some(({ values }) => values !== undefined) && (
-          <DayChart label="Open findings" series={hasOthers ? [...SEVERITIES, OTHER] : SEVERITIES} days={days} />
+          <div className={styles.chart}>
+            <DayChart label="Open findings" series={hasOthers ? [...SEVERITIES, OTHER] : SEVERITIES} days={days} />
+          </div>
         )}
         {days?.every(({ values }) => values === undefined) && (
           <p className={styles.quiet}>Not counted yet. Findings are counted once an hour.</p>

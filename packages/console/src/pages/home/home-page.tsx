@@ -37,6 +37,13 @@ export function HomePage() {
         </Empty>
       </Page>
     );
+  // What stands where depends on it: nothing is shown that would move when it comes.
+  if (tags.isPending)
+    return (
+      <Page title="Home" isTitleHidden>
+        <p role="status">Loading…</p>
+      </Page>
+    );
   const isFresh = tags.data?.tags.length === 0;
   const isWhole = storage.data?.nextPageToken === "";
   const asked = groups.slice(0, MAX_ASKED).map(({ uid }) => uid);

@@ -13,7 +13,7 @@ import { Deprecated } from "./deprecation-note.tsx";
 import { PullBox } from "./pull-box.tsx";
 import { PullFact } from "./pull-fact.tsx";
 import styles from "./repo-head.module.css";
-import { SignedBadge } from "./signed-badge.tsx";
+import { SignedBadge } from "../security/signed-badge.tsx";
 
 type RepoPart = "tags" | "readme" | "pulls" | "settings";
 
@@ -48,7 +48,9 @@ export function RepoHead({ name, uid, part, tags, newest, digest }: RepoHeadProp
               {name.slice(slash)}
             </h1>
             <CopyButton text={name} label="Copy the name" />
-            {digest !== undefined && <SignedBadge repo={name} repoUid={uid} digest={digest} />}
+            {digest !== undefined && (
+              <SignedBadge repo={name} repoUid={uid} digest={digest} subject="the newest version" />
+            )}
             {repo.syncConfig !== undefined && <Badge look="accent">Mirror</Badge>}
             {gate !== undefined && <Badge look="outline">Gate</Badge>}
             {repo.deprecation !== undefined && <Badge look="warning">Deprecated</Badge>}

@@ -36,7 +36,7 @@ export function Findings({ repo, digest, isLettered }: { repo: string; digest: s
     staleTime: FRESH_MS,
   });
   if (isError) return <span>not readable</span>;
-  if (data === undefined) return <span>…</span>;
+  if (data === undefined) return <span className={styles.findings}>…</span>;
   const unknown = data.unknownImages.map(({ platform, reason }) =>
     platform === "" ? reason : `${platform}: ${reason}`,
   );
@@ -72,17 +72,19 @@ export function Findings({ repo, digest, isLettered }: { repo: string; digest: s
 export function Platforms({ repoUid, digest }: { repoUid: string; digest: string }) {
   const { data, isError } = useQuery({ ...query(getArchitectures, { repoUid, digest }), staleTime: FRESH_MS });
   if (isError) return <span>not stored</span>;
-  if (data === undefined) return <span>…</span>;
+  if (data === undefined) return <span className={styles.platforms}>…</span>;
   const all = data.architectures;
   const rest = all.length - MAX_ARCHITECTURES;
   if (all.length === 0) return <span className={styles.none}>none</span>;
   return (
-    <Chips title={all.join(", ")}>
-      {all.slice(0, MAX_ARCHITECTURES).map((each) => (
-        <PlatformChip key={each}>{each}</PlatformChip>
-      ))}
-      {rest > 0 && <span>+{rest}</span>}
-    </Chips>
+    <span className={styles.platforms}>
+      <Chips title={all.join(", ")}>
+        {all.slice(0, MAX_ARCHITECTURES).map((each) => (
+          <PlatformChip key={each}>{each}</PlatformChip>
+        ))}
+        {rest > 0 && <span>+{rest}</span>}
+      </Chips>
+    </span>
   );
 }
 
@@ -103,7 +105,11 @@ export function Size({ repoUid, digest }: { repoUid: string; digest: string }) {
   const known = sizes.flatMap(({ data: size }) => (size === undefined ? [] : [Number(size.size)]));
   if (all.length === 0) return <span className={styles.none}>none</span>;
   if (known.length < seen.length) return <span>…</span>;
-  return <span title={parts.join(", ")}>{bytes(Math.max(...known))}</span>;
+  return (
+    <span className={styles.size} title={parts.join(", ")}>
+      {bytes(Math.max(...known))}
+    </span>
+  );
 }
 
 /**

@@ -146,14 +146,14 @@ function columnsOf(repo: string, repoUid: string, pulls: PullsOf | undefined): r
     {
       id: "digest",
       header: "Digest",
-      isWide: true,
+      seenFrom: 1280,
       cell: ({ first: { digest } }) => <DigestChip digest={digest} href={linkTo("image", `${repo}@${digest}`)} />,
     },
     {
       id: "platforms",
       isRead: true,
       header: "Platforms",
-      isWide: true,
+      seenFrom: 1440,
       cell: ({ first: { digest } }) => <Platforms repoUid={repoUid} digest={digest} />,
     },
     {
@@ -161,7 +161,7 @@ function columnsOf(repo: string, repoUid: string, pulls: PullsOf | undefined): r
       isRead: true,
       header: "Size",
       align: "end",
-      isMinor: true,
+      isWide: true,
       cell: ({ first: { digest } }) => <Size repoUid={repoUid} digest={digest} />,
     },
     {
@@ -176,7 +176,7 @@ function columnsOf(repo: string, repoUid: string, pulls: PullsOf | undefined): r
       id: "mover",
       isRead: true,
       header: "Updated by",
-      isWide: true,
+      seenFrom: 1280,
       cell: ({ first }) => <LastMove repoUid={repoUid} tag={first} />,
     },
     ...(pulls === undefined
@@ -193,7 +193,7 @@ function columnsOf(repo: string, repoUid: string, pulls: PullsOf | undefined): r
     {
       id: "pulled",
       header: "Last pull",
-      isWide: true,
+      seenFrom: 1600,
       align: "end",
       cell: ({ tags }) => <Time value={newestPull(tags)} none="not recorded" />,
     },

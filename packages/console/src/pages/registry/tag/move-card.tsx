@@ -2,7 +2,7 @@ import { exactTime } from "../../../lib/time.ts";
 import { shortDigest } from "../../../lib/digest.ts";
 import { SeverityStrip } from "../../../ui/severity-strip.tsx";
 import { Mover } from "../mover.tsx";
-import { type ColumnParts, type Measure, severitiesIn } from "./timeline-columns.ts";
+import { type ColumnParts, columnWords, type Measure, severitiesIn } from "./timeline-columns.ts";
 import styles from "./timeline.module.css";
 import type { Move } from "./timeline-layout.ts";
 
@@ -31,14 +31,10 @@ export function MoveCard({ number, move, measure, column, x, isAtEnd }: MoveCard
       <span className={styles.cardWho}>
         <Mover actor={move.actor} reason={move.reason} /> {move.reason}
       </span>
-      {column === undefined ? (
-        <span>{measure} not known</span>
-      ) : measure === "findings" ? (
+      {column !== undefined && measure === "findings" ? (
         <SeverityStrip counts={severitiesIn(column)} isLettered />
       ) : (
-        <span>
-          {column.text} {measure === "packages" && "packages"}
-        </span>
+        <span>{columnWords(measure, column)}</span>
       )}
     </div>
   );

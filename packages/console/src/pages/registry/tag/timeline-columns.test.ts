@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findingParts, measureOf, packagesIn, plainParts } from "./timeline-columns.ts";
+import { columnWords, findingParts, measureOf, packagesIn, plainParts } from "./timeline-columns.ts";
 
 test("a column has what it is made of from the baseline up, and says the whole", () => {
   const { parts, total, text } = findingParts({ critical: 1, high: 2, medium: 0, low: 1_000, other: 0 });
@@ -11,6 +11,14 @@ test("a column has what it is made of from the baseline up, and says the whole",
     text: "1.50 MiB",
   });
   assert.equal(plainParts("packages", 1_200).text, "1,200");
+});
+
+test("a column says in words what it stands for, and what is not known", () => {
+  assert.equal(columnWords("size", plainParts("size", 1_572_864)), "1.50 MiB");
+  assert.equal(columnWords("packages", plainParts("packages", 1)), "1 package");
+  const counts = { critical: 0, high: 2, medium: 0, low: 0, other: 0 };
+  assert.equal(columnWords("findings", findingParts(counts)), "2 findings");
+  assert.equal(columnWords("findings", undefined), "findings not known");
 });
 
 test("what an image holds is not known where one of its platforms was not read", () => {

@@ -1,4 +1,4 @@
-import { bytes, count } from "../../../lib/bytes.ts";
+import { bytes, count, counted } from "../../../lib/bytes.ts";
 import { SEVERITY_PLACES, type SeverityCounts } from "../../../lib/severities.ts";
 import type { Move } from "./timeline-layout.ts";
 
@@ -47,6 +47,13 @@ export function severitiesIn({ parts }: ColumnParts): SeverityCounts {
 /** One number, such as a size in bytes or how many packages there are. */
 export function plainParts(measure: Exclude<Measure, "findings">, value: number): ColumnParts {
   return { parts: [["plain", value]], total: value, text: measure === "size" ? bytes(value) : count(value) };
+}
+
+/** What a column stands for, in words: `3 packages`, `1.50 MiB`, or that it is not known. */
+export function columnWords(measure: Measure, column: ColumnParts | undefined): string {
+  if (column === undefined) return `${measure} not known`;
+  if (measure === "size") return column.text;
+  return counted(column.total, measure === "packages" ? "package" : "finding");
 }
 
 /**

@@ -23,7 +23,7 @@ import {
   xOf,
   zoomed,
 } from "./timeline-layout.ts";
-import type { Measure } from "./timeline-columns.ts";
+import { columnWords, type Measure } from "./timeline-columns.ts";
 import { useColumns } from "./use-columns.ts";
 
 const ABOUT: Readonly<Record<Measure, string>> = {
@@ -94,7 +94,10 @@ export function Timeline({ repo, repoUid, measure, moves, atMs, nowMs, onMoment 
   const zoom = (factor: number) => () => setChosen(zoomed(view, factor, here, total, Math.max(width, 1)));
   const page = (moved: number) => () =>
     setChosen(within({ ...view, first: view.first + moved }, total, Math.max(width, 1)));
-  const said = `${exactTime(new Date(atMs).toISOString())}: ${wordsOf(moves[indexAt(moves, atMs)])}`;
+  const chosenMove = moves[indexAt(moves, atMs)];
+  const said = `${exactTime(new Date(atMs).toISOString())}: ${wordsOf(chosenMove)}${
+    chosenMove === undefined || chosenMove.isDeletion ? "" : `, ${columnWords(measure, columns.of(chosenMove))}`
+  }`;
   const x = xOf(moves, view, width, atMs, nowMs);
   const isInView = here >= view.first && here < view.first + seen;
   return (

@@ -8,6 +8,7 @@ import { ErrorNote } from "../../../ui/error-note.tsx";
 import { Note } from "../../../ui/note.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
+import { SignedBadge } from "../signed-badge.tsx";
 import { placeQuery } from "./data.ts";
 import { Findings } from "./findings.tsx";
 import styles from "./image.module.css";
@@ -55,7 +56,12 @@ function Image({ name }: { name: string }) {
     <Page
       title={<ImageTitle name={place.name} tag={place.tag} />}
       tabTitle={title}
-      badges={<DigestChip digest={place.digest} text={`${place.name}@${place.digest}`} />}
+      badges={
+        <>
+          <DigestChip digest={place.digest} text={`${place.name}@${place.digest}`} />
+          <SignedBadge repo={place.name} repoUid={place.repoUid} digest={place.digest} subject="this version" />
+        </>
+      }
       lede={<ImageFacts chosen={chosen} />}
       actions={
         <>

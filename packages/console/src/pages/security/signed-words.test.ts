@@ -5,8 +5,8 @@ import { signedWords } from "./signed-words.ts";
 
 const said = (states: string[], fields: Partial<ListImageSignaturesResponse> = {}, predicateType = ""): string => {
   const signatures = states.map((state) => ({ predicateType, state: `SIGNATURE_STATE_${state}` as SignatureState }));
-  return signedWords({ pending: false, leftOut: 0, signatures, ...fields } as unknown as ListImageSignaturesResponse)
-    .word;
+  const answer = { pending: false, leftOut: 0, signatures, ...fields } as unknown as ListImageSignaturesResponse;
+  return signedWords(answer, "this version").word;
 };
 
 test("signed, not by a signer, unsigned, not checked and not known are different answers", () => {

@@ -12,13 +12,14 @@ export interface SignedWords {
 
 /**
  * What is known of the signatures of an image itself, as signers verified them: signed, not by a signer, unsigned, and
- * not known are four answers. What an attestation states is no signature of the image.
+ * not known are four answers. What an attestation states is no signature of the image. `subject`: what the title calls
+ * the image, such as `this version`.
  */
-export function signedWords({ signatures, pending, leftOut }: Signed): SignedWords {
+export function signedWords({ signatures, pending, leftOut }: Signed, subject: string): SignedWords {
   const own = signatures.filter(({ predicateType }) => predicateType === "");
   const states = own.map(({ state }) => state);
   if (states.includes("SIGNATURE_STATE_TRUSTED"))
-    return { word: "Signed", look: "success", title: "A signer has signed the newest version" };
+    return { word: "Signed", look: "success", title: `A signer has signed ${subject}` };
   if (pending || states.includes("SIGNATURE_STATE_WAITING"))
     return { word: "Signature not checked yet", look: "outline", title: "Its signatures wait to be verified" };
   if (leftOut > 0)
@@ -29,5 +30,5 @@ export function signedWords({ signatures, pending, leftOut }: Signed): SignedWor
       look: "warning",
       title: "Signatures are attached, and no signer made one",
     };
-  return { word: "Unsigned", look: "outline", title: "The newest version has no signature" };
+  return { word: "Unsigned", look: "outline", title: `No signature is attached to ${subject}` };
 }
