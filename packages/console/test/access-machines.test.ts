@@ -84,10 +84,10 @@ test("an issuer is asked for where there is no usual one, or on demand; what is 
   await dialog.getByLabel("Name", { exact: true }).fill("server");
   await dialog.getByLabel("Repository", { exact: true }).fill("acme/app");
   await dialog.getByLabel("Branch", { exact: true }).fill("main");
-  await dialog.getByLabel("Another issuer or audience than usual").check();
+  await dialog.getByLabel("A different issuer or audience").check();
   await dialog.getByLabel("Issuer", { exact: true }).fill("https://git.example.com/_services/token");
   await dialog.getByText(/^Accepts tokens of .*git\.example\.com/).waitFor();
-  await dialog.getByLabel("Another issuer or audience than usual").uncheck();
+  await dialog.getByLabel("A different issuer or audience").uncheck();
   await dialog.getByText(/^Accepts tokens of .*git\.example\.com/).waitFor({ state: "detached" });
   await dialog.getByRole("radio", { name: /^None yet/ }).check();
   await dialog.getByRole("button", { name: "Create" }).click();
@@ -105,7 +105,7 @@ test("an issuer is asked for where there is no usual one, or on demand; what is 
   await page.getByRole("button", { name: "New machine" }).click();
   await dialog.getByRole("radio", { name: /^Kubernetes/ }).check();
   await dialog.getByLabel("Issuer", { exact: true }).waitFor();
-  await dialog.getByLabel("Another audience than usual").check();
+  await dialog.getByLabel("A different audience").check();
   await dialog.getByLabel("Audience", { exact: true }).waitFor();
   await dialog.getByRole("radio", { name: /^Azure/ }).check();
   await dialog.getByLabel("Audience", { exact: true }).waitFor();

@@ -100,7 +100,7 @@ test("axe finds nothing on the sign-in of an organization, and on forms that are
   const machines = await console_.signedIn();
   await machines.goto(`/access/machines?group=${organization}`);
   await machines.getByRole("button", { name: "New machine" }).click();
-  await machines.getByLabel("Another issuer or audience than usual").check();
+  await machines.getByLabel("A different issuer or audience").check();
   await platform.repo(organization, { name: "gated" });
   const gate = await console_.signedIn();
   await gate.goto("/repo/settings?name=acme/gated&part=gate");

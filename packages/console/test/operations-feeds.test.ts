@@ -53,7 +53,7 @@ test("feeds are added after their license was seen, fetched again, changed and r
 
   source.pages.set(KEV, { status: 503 });
   await choose(page, "kev", "Update now");
-  await dialog.getByText(`fetches ${source.url}${KEV}`).waitFor();
+  await dialog.getByText(`will fetch ${source.url}${KEV}`).waitFor();
   await dialog.getByRole("button", { name: "Update now" }).click();
   await page.getByRole("row", { name: /kev.*failed.*answers 503/ }).waitFor();
 

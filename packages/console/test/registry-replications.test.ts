@@ -100,7 +100,7 @@ test("a replication that follows deletions asks before it deletes many, and a vi
   await page.goto(address);
   await page.getByText("Tags are compared only when run manually").waitFor();
   await page.getByRole("button", { name: "Delete more than a tenth" }).click();
-  await page.getByRole("dialog").getByText("This cannot be taken back").waitFor();
+  await page.getByRole("dialog").getByText("This cannot be undone").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 
   const viewer = await signedIn({ identity: await platform.identity(group, "viewer") });
