@@ -109,6 +109,6 @@ test("an issuer is asked for where there is no usual one, or on demand; what is 
   await dialog.getByLabel("Audience", { exact: true }).waitFor();
   await dialog.getByRole("radio", { name: /^Azure/ }).check();
   await dialog.getByLabel("Audience", { exact: true }).waitFor();
-  assert.equal(await dialog.getByLabel("than usual").count(), 1);
+  assert.equal(await dialog.getByLabel("A different").count(), 1);
   assert.deepEqual(complaints, []);
 });

@@ -191,7 +191,7 @@ test("a repo is deleted once its name is written; a viewer reads why not", async
   await page.getByRole("button", { name: "Delete this image…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Delete" }).click();
-  await dialog.getByText("Write acme/old to delete it.").waitFor();
+  await dialog.getByText("Enter acme/old to delete it.").waitFor();
   await dialog.getByLabel("Enter the name of the image").fill("acme/old");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await page.waitForURL(/\/images/);
