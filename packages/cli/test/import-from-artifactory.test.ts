@@ -2,30 +2,17 @@
 // fake-artifactory.ts.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { sized } from "../../server/test/support/extent.ts";
 import { pomText } from "../../server/test/support/maven.ts";
 import { tarballOf } from "../../server/test/support/npm.ts";
 import { sdistOf, wheelOf } from "../../server/test/support/pypi.ts";
 import { started } from "./command-kills.ts";
-import { CREATED, type FakeArtifactory, READER, startFakeArtifactory, type StoredItem } from "./fake-artifactory.ts";
+import { CREATED, READER, startFakeArtifactory, type StoredItem } from "./fake-artifactory.ts";
+import { get, packageImport } from "./package-import.ts";
 import { BUILD, openStage, type Stage } from "./tasks-stage.ts";
-
-interface Item {
-  kind: string;
-  source: string;
-  action: string;
-  why: string;
-}
-interface Report {
-  code: number;
-  counts: Record<string, number | string>[];
-  failed: { kind: string; name: string; why: string }[];
-}
-
-const PULL = ["--pull-username", READER.user, "--pull-password-file", "password", "-o", "json"];
 
 const npm = (name: string, version: string, more: Partial<StoredItem> & { deprecated?: string } = {}): StoredItem => {
   const { deprecated, manifest, ...rest } = more;
@@ -50,30 +37,7 @@ const remote = (packageType: string, config: object | undefined) => ({
   ...(config !== undefined && { config: { rclass: "remote", ...config } }),
 });
 
-async function open(t: TestContext): Promise<Stage> {
-  const stage = await openStage(t);
-  writeFileSync(join(stage.folder, "password"), READER.password);
-  await stage.ok("groups", "create", "acme/old");
-  return stage;
-}
-const command = (url: string, into = "acme/old"): string[] => ["import-from", "artifactory", url, "--into", into];
-
-async function planOf(stage: Stage, { url }: FakeArtifactory, into = "acme/old"): Promise<Item[]> {
-  const read = ["--username", READER.user, "--password-file", "password"];
-  await stage.ok(...command(url, into), "--plan", "plan.json", ...read);
-  return (JSON.parse(readFileSync(join(stage.folder, "plan.json"), "utf8")) as { items: Item[] }).items;
-}
-
-async function apply(stage: Stage, { url }: FakeArtifactory, into = "acme/old"): Promise<Report> {
-  const { code, stdout, stderr } = await stage.run([...command(url, into), "--apply", "plan.json", ...PULL]);
-  assert.ok(code === 0 || code === 9, stderr);
-  return { ...(JSON.parse(stdout) as Omit<Report, "code">), code };
-}
-
-async function get(stage: Stage, path: string, accept = "*/*"): Promise<Response> {
-  const authorization = `Bearer ${(await stage.ok("token")).trim()}`;
-  return fetch(`${stage.url}${path}`, { headers: { authorization, accept } });
-}
+const { open, command, pull, planOf, apply, appliesNothing } = packageImport("artifactory", READER);
 interface Packument {
   "dist-tags": Record<string, string>;
   versions: Record<string, { deprecated?: string }>;
@@ -196,13 +160,7 @@ test("local repositories come as groups, remote ones as upstreams, and the plan 
   assert.deepEqual(await upstreamOf("closed-remote"), ["https://repo.example.com/maven", true]);
   assert.deepEqual(await upstreamOf("filtered-remote"), ["https://repo1.maven.org/maven2", true]);
 
-  const before = fake.seen.length;
-  const again = await apply(stage, fake);
-  assert.deepEqual(
-    again.counts.filter(({ done }) => Number(done) > 0),
-    [],
-  );
-  assert.equal(fake.seen.length, before, "nothing is asked for when all is here");
+  await appliesNothing(stage, fake);
 });
 
 test("images of a Docker repository follow it until the end, beside what is copied", async (t) => {
@@ -245,7 +203,7 @@ test("images of a Docker repository follow it until the end, beside what is copi
     again.counts.filter(({ done }) => Number(done) > 0),
     [],
   );
-  const { code, stdout } = await here.run([...command(fake.url), "--apply", "plan.json", "--finish", ...PULL]);
+  const { code, stdout } = await here.run([...command(fake.url), "--apply", "plan.json", "--finish", ...pull]);
   assert.deepEqual([code, (JSON.parse(stdout) as { finished: number }).finished], [0, 2], stdout);
   const { repos } = await here.json<{ repos: { syncConfig?: object }[] }>("repos", "list", "acme/old");
   assert.deepEqual(
@@ -346,7 +304,7 @@ test("what an Artifactory answers is not trusted: each trick is refused with wor
     ["package npm/../../etc", /its name is not valid/],
     ["package npm/Upper", /its name is not valid/],
     ["file pypi/sumless/sumless-1.0.tar.gz", /says no SHA-256 of it/],
-    ["file pypi/climbing/climbing-1.0.tar.gz", /its path is no path of a file/],
+    ["file pypi/climbing/climbing-1.0.tar.gz", /its path is not that of a file/],
     ["file pypi/flat-1.0.tar.gz/flat-1.0.tar.gz", /its path does not say its project and version/],
   ] as const)
     assert.match(cannot.get(source) ?? "", why, `${source} of ${[...cannot.keys()].join(", ")}`);
@@ -405,7 +363,7 @@ test("killed at any point, the same command goes on, and ends where it would hav
   };
   const prepare = async (into: string): Promise<void> => {
     await stage.ok("groups", "create", into);
-    await planOf(stage, fake, into);
+    await planOf(stage, fake, { into });
   };
   await prepare("acme/whole");
   const before = fake.seen.length;
@@ -417,7 +375,7 @@ test("killed at any point, the same command goes on, and ends where it would hav
   for (let point = 1; point <= points; point += 1) {
     const into = `acme/killed${point}`;
     await prepare(into);
-    const child = started(stage, [...command(fake.url, into), "--apply", "plan.json", ...PULL], {
+    const child = started(stage, [...command(fake.url, into), "--apply", "plan.json", ...pull], {
       url: stage.url,
       token,
     });

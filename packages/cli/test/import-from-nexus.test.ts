@@ -1,26 +1,15 @@
 // The Python projects, npm packages and Maven artifacts of a Nexus move in. It is a fake, see fake-nexus.ts.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { openTestStore } from "../../server/test/support/database.ts";
 import { pomText } from "../../server/test/support/maven.ts";
 import { tarballOf } from "../../server/test/support/npm.ts";
 import { sdistOf, wheelOf } from "../../server/test/support/pypi.ts";
-import { type FakeNexus, type HeldAsset, READER, startFakeNexus } from "./fake-nexus.ts";
-import { openStage, type Stage } from "./tasks-stage.ts";
-
-interface Item {
-  kind: string;
-  source: string;
-  action: string;
-  why: string;
-}
-interface Report {
-  code: number;
-  counts: Record<string, number | string>[];
-  failed: { kind: string; name: string; why: string }[];
-}
+import { type HeldAsset, READER, startFakeNexus } from "./fake-nexus.ts";
+import { get, packageImport } from "./package-import.ts";
+import type { Stage } from "./tasks-stage.ts";
 
 const sdist = (name: string, version: string, asset: Record<string, unknown> = {}): HeldAsset => ({
   name,
@@ -29,31 +18,7 @@ const sdist = (name: string, version: string, asset: Record<string, unknown> = {
   asset,
 });
 
-async function open(t: TestContext): Promise<Stage> {
-  const stage = await openStage(t);
-  writeFileSync(join(stage.folder, "password"), READER.password);
-  await stage.ok("groups", "create", "acme/old");
-  return stage;
-}
-const command = (url: string): string[] => ["import-from", "nexus", url, "--into", "acme/old"];
-
-async function planOf(stage: Stage, { url }: FakeNexus, ...flags: string[]): Promise<Item[]> {
-  const read = ["--username", READER.user, "--password-file", "password"];
-  await stage.ok(...command(url), "--plan", "plan.json", ...read, ...flags);
-  return (JSON.parse(readFileSync(join(stage.folder, "plan.json"), "utf8")) as { items: Item[] }).items;
-}
-
-async function apply(stage: Stage, { url }: FakeNexus): Promise<Report> {
-  const pull = ["--pull-username", READER.user, "--pull-password-file", "password", "-o", "json"];
-  const { code, stdout, stderr } = await stage.run([...command(url), "--apply", "plan.json", ...pull]);
-  assert.ok(code === 0 || code === 9, stderr);
-  return { ...(JSON.parse(stdout) as Omit<Report, "code">), code };
-}
-
-async function get(stage: Stage, path: string, accept = "*/*"): Promise<Response> {
-  const authorization = `Bearer ${(await stage.ok("token")).trim()}`;
-  return fetch(`${stage.url}${path}`, { headers: { authorization, accept } });
-}
+const { open, command, planOf, apply, appliesNothing } = packageImport("nexus", READER);
 const registry = (stage: Stage, path: string): Promise<Response> =>
   get(stage, `/pypi/acme/old/${path}`, "application/vnd.pypi.simple.v1+json");
 
@@ -135,13 +100,7 @@ test("hosted repositories of Python come as groups, proxies as upstreams, and th
   ).upstreams;
   assert.equal(upstream?.["url"], "https://pypi.org/simple");
 
-  const before = fake.seen.length;
-  const again = await apply(stage, fake);
-  assert.deepEqual(
-    again.counts.filter(({ done }) => Number(done) > 0),
-    [],
-  );
-  assert.equal(fake.seen.length, before, "nothing is asked for when all is here");
+  await appliesNothing(stage, fake);
 });
 
 test("what a Nexus answers is not trusted: each trick is refused with words, and ends nothing else", async (t) => {
@@ -300,16 +259,12 @@ test("hosted packages of npm come with the same bytes, times and reasons, and wi
     upstreams.map(({ url, ecosystem }) => [url, ecosystem]),
     [["https://registry.npmjs.org", "ECOSYSTEM_JAVASCRIPT"]],
   );
-  const before = fake.seen.length;
-  const again = await apply(stage, fake);
-  assert.deepEqual(
-    again.counts.filter(({ done }) => Number(done) > 0),
-    [],
-  );
-  assert.equal(fake.seen.length, before, "nothing is asked for when all is here");
+  await appliesNothing(stage, fake);
   writeFileSync(join(stage.folder, "names"), "npm-hosted/@acme/ui\n");
   assert.deepEqual(
-    (await planOf(stage, fake, "--names", "names")).map(({ kind, source, action }) => `${kind} ${source} ${action}`),
+    (await planOf(stage, fake, { flags: ["--names", "names"] })).map(
+      ({ kind, source, action }) => `${kind} ${source} ${action}`,
+    ),
     ["group npm-hosted same", "package npm-hosted/@acme/ui same", "version npm-hosted/@acme/ui@0.1.0 same"],
   );
 });
@@ -359,13 +314,7 @@ test("hosted artifacts of Maven come with all their files; what is made here of 
     rows.map(({ version, publish_time: ms }) => [version, new Date(Number(ms)).toISOString()]).toSorted(),
     ["1.0", "1.1", "2.0-SNAPSHOT"].map((version) => [version, WHEN]),
   );
-  const before = fake.seen.length;
-  const again = await apply(stage, fake);
-  assert.deepEqual(
-    again.counts.filter(({ done }) => Number(done) > 0),
-    [],
-  );
-  assert.equal(fake.seen.length, before, "nothing is asked for when all is here");
+  await appliesNothing(stage, fake);
   assert.ok((await planOf(stage, fake)).every(({ action }) => action === "same"));
 });
 

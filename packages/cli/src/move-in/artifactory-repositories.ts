@@ -128,7 +128,7 @@ export function storedItem(item: Record<string, unknown>, repository: string, no
   const isPath = whole
     .split("/")
     .every((part) => part !== "" && part !== "." && part !== ".." && !/[\p{C}\\]/u.test(part));
-  return isPath && last !== "" && !last.includes("/") ? file : { ...file, fault: "its path is no path of a file" };
+  return isPath && last !== "" && !last.includes("/") ? file : { ...file, fault: "its path is not that of a file" };
 }
 
 /** The project of a file of Python, and the file: by its path, as uploads make it: `project/version/file`. */

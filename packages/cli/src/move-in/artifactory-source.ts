@@ -15,9 +15,9 @@ import {
 } from "./artifactory-repositories.ts";
 import type { Credentials } from "./authorization.ts";
 import { jsonOf, openSource, type SourceClient } from "./client.ts";
-import { packagePath } from "./npm-names.ts";
 import { itemsOfNumbered, objectsIn } from "./numbered-pages.ts";
 import { once } from "./once.ts";
+import { fileFrom } from "./package-files.ts";
 import { inParallel } from "./parallel.ts";
 import { listedOnce, type ProjectSource, type SourceFile, type SourceIndex } from "./project-source.ts";
 import { catalogOf } from "./registry-reader.ts";
@@ -27,9 +27,6 @@ import { artifactsIn, npmReader, type StoredFile } from "./stored-files.ts";
 const MAX_REPOSITORIES = 10_000;
 const MAX_FILES = 500_000;
 const MAX_IMAGES = 100_000;
-const MAX_FILE_BYTES = 256 << 20;
-const MAX_PACKUMENT_BYTES = 32 << 20;
-const FILE_TIMEOUT_MS = 10 * 60_000;
 const QUERY_TIMEOUT_MS = 5 * 60_000;
 const PAGE = 1_000;
 // What npm's clients read, and what an index of Python is made of: made here of the files.
@@ -54,11 +51,6 @@ export function artifactorySource(origin: string, credentials: Credentials): Pro
     }
     return projects;
   });
-  const file = async (path: string): Promise<Uint8Array[]> => {
-    const found = await client.chunks(path, { accept: "*/*", maxBytes: MAX_FILE_BYTES, timeoutMs: FILE_TIMEOUT_MS });
-    if (found === undefined) throw new SourceError("its file is not there");
-    return found;
-  };
   return {
     origin,
     leavesBehind:
@@ -81,18 +73,7 @@ export function artifactorySource(origin: string, credentials: Credentials): Pro
       if (held === undefined) throw new SourceError("is not there");
       return { name: held.name, files: listedOnce(held.files), left: [] };
     },
-    packages: (index) =>
-      npmReader({
-        origin,
-        files: () => filesOf(index),
-        base: `${BASE}/api/npm/${index}/`,
-        async packument(name) {
-          const path = `${BASE}/api/npm/${index}/${packagePath(name)}`;
-          const answer = await client.ask(path, { maxBytes: MAX_PACKUMENT_BYTES });
-          return answer.status === 404 ? undefined : jsonOf(answer);
-        },
-        file,
-      }),
+    packages: (index) => npmReader({ client, files: () => filesOf(index), base: `${BASE}/api/npm/${index}/` }),
     artifacts: async (index) => artifactsIn(await filesOf(index)),
     async images(index) {
       const names: string[] = [];
@@ -102,7 +83,7 @@ export function artifactorySource(origin: string, credentials: Credentials): Pro
       }
       return names;
     },
-    file,
+    file: (path) => fileFrom(client, path),
   };
 }
 

@@ -6,13 +6,12 @@ import { jsonOf, openSource, type SourceClient } from "./client.ts";
 import { indexesIn } from "./devpi-indexes.ts";
 import { readDevpiProject } from "./devpi-project.ts";
 import { logIn } from "./login.ts";
+import { fileFrom } from "./package-files.ts";
 import type { ProjectSource } from "./project-source.ts";
 import { SourceError } from "./source-error.ts";
 
 const MAX_BYTES = 64 << 20;
 const MAX_PROJECTS = 100_000;
-const MAX_FILE_BYTES = 256 << 20;
-const FILE_TIMEOUT_MS = 10 * 60_000;
 
 export function devpiSource(origin: string, credentials: Credentials): ProjectSource {
   let opened: Promise<SourceClient> | undefined;
@@ -40,13 +39,7 @@ export function devpiSource(origin: string, credentials: Credentials): ProjectSo
       const result = await resultOf(`/${index}/${project}?ignore_bases`);
       return readDevpiProject(result, { index, project, origin, nowMs: Date.now() });
     },
-    async file(path) {
-      const found = await (
-        await client()
-      ).chunks(path, { accept: "*/*", maxBytes: MAX_FILE_BYTES, timeoutMs: FILE_TIMEOUT_MS });
-      if (found === undefined) throw new SourceError("its file is not there");
-      return found;
-    },
+    file: async (path) => fileFrom(await client(), path),
   };
 }
 

@@ -6,19 +6,16 @@ import { pypiName } from "@moorage/kernel/lib/purls";
 import type { Credentials } from "./authorization.ts";
 import { jsonOf, openSource, type SourceClient } from "./client.ts";
 import { indexOfRepository, nexusFile, storedAsset } from "./nexus-repositories.ts";
-import { packagePath } from "./npm-names.ts";
 import { itemsOfNumbered, objectsIn } from "./numbered-pages.ts";
 import { listedOnce, type ProjectSource, type SourceFile } from "./project-source.ts";
 import { once } from "./once.ts";
+import { fileFrom } from "./package-files.ts";
 import { SourceError } from "./source-error.ts";
 import { artifactsIn, npmReader } from "./stored-files.ts";
 
 const API = "/service/rest/v1";
 const MAX_REPOSITORIES = 10_000;
 const MAX_FILES = 500_000;
-const MAX_FILE_BYTES = 256 << 20;
-const MAX_PACKUMENT_BYTES = 32 << 20;
-const FILE_TIMEOUT_MS = 10 * 60_000;
 
 /** A component of a repository, as the source lists it. */
 interface Component {
@@ -47,11 +44,6 @@ export function nexusSource(origin: string, credentials: Credentials): ProjectSo
       assets.map((asset) => storedAsset(asset, { ...place, name, version })),
     );
   });
-  const file = async (path: string): Promise<Uint8Array[]> => {
-    const found = await client.chunks(path, { accept: "*/*", maxBytes: MAX_FILE_BYTES, timeoutMs: FILE_TIMEOUT_MS });
-    if (found === undefined) throw new SourceError("its file is not there");
-    return found;
-  };
   return {
     origin,
     leavesBehind:
@@ -71,20 +63,9 @@ export function nexusSource(origin: string, credentials: Credentials): ProjectSo
       const left = held.signatures === 0 ? [] : [`${held.signatures} signatures`];
       return { name: held.name, files: listedOnce(held.files), left };
     },
-    packages: (index) =>
-      npmReader({
-        origin,
-        files: () => filesOf(index),
-        base: `/repository/${index}/`,
-        async packument(name) {
-          const path = `/repository/${index}/${packagePath(name)}`;
-          const answer = await client.ask(path, { maxBytes: MAX_PACKUMENT_BYTES });
-          return answer.status === 404 ? undefined : jsonOf(answer);
-        },
-        file,
-      }),
+    packages: (index) => npmReader({ client, files: () => filesOf(index), base: `/repository/${index}/` }),
     artifacts: async (index) => artifactsIn(await filesOf(index)),
-    file,
+    file: (path) => fileFrom(client, path),
   };
 }
 

@@ -1,6 +1,9 @@
 // Files as a repository of Nexus or Artifactory stores them, and what npm packages and Maven artifacts they are.
 import { parseIso8601 } from "@moorage/kernel/lib/iso8601";
+import type { SourceClient } from "./client.ts";
 import { isDerived, mavenPlaceOf } from "./maven-names.ts";
+import { packagePath } from "./npm-names.ts";
+import { fileFrom, packumentFrom } from "./package-files.ts";
 import { type PackageReader, readPackument, type SourcePackage, type SourceVersion } from "./packument.ts";
 import type { SourceArtifact, SourceMavenFile } from "./project-source.ts";
 import { SourceError } from "./source-error.ts";
@@ -19,21 +22,18 @@ const MAX_NAMED = 100_000;
 
 /** How the npm packages of a repository are read. */
 interface NpmRepository {
-  origin: string;
+  client: SourceClient;
   /** What is stored, asked once. */
   files(): Promise<readonly StoredFile[]>;
-  /** What the URLs of tarballs begin with, before the paths that are stored. */
+  /** The path of its registry, before names of packages and the paths that are stored. */
   base: string;
-  /** The packument of a package as JSON; undefined for one that is not there. */
-  packument(name: string): Promise<unknown>;
-  file(path: string): Promise<Uint8Array[]>;
 }
 
 /**
  * The npm packages of a repository: tags, reasons and manifests as their packuments have them, and of each version the
  * tarball that is stored.
  */
-export function npmReader({ origin, files, base, packument, file }: NpmRepository): PackageReader {
+export function npmReader({ client, files, base }: NpmRepository): PackageReader {
   let grouped: Promise<Map<string, StoredFile[]>> | undefined;
   const tarballs = (): Promise<Map<string, StoredFile[]>> =>
     (grouped ??= files().then((all) => Map.groupBy(all.filter(isTarball), ({ path }) => path.split(BETWEEN)[0] ?? "")));
@@ -45,12 +45,12 @@ export function npmReader({ origin, files, base, packument, file }: NpmRepositor
     },
     uplinksOf: async () => [],
     async read(name) {
-      const said = await packument(name);
+      const said = await packumentFrom(client, base + packagePath(name));
       if (said === undefined) throw new SourceError("the source stores its tarballs, and has no packument of it");
-      const found = readPackument(said, name, { origin, nowMs: Date.now(), byHost: true });
+      const found = readPackument(said, name, { origin: client.origin, nowMs: Date.now(), byHost: true });
       return withStored(found, (await tarballs()).get(name) ?? [], base);
     },
-    tarball: file,
+    tarball: (path) => fileFrom(client, path),
   };
 }
 

@@ -15,7 +15,7 @@ export interface Happened {
 
 type Fact = readonly [name: string, value: string];
 
-/** What happened, by how the type of the event begins; the longest one counts. */
+/** What happened, by how the type of the event begins: the first one that fits. */
 const HEADLINES: readonly (readonly [type: string, words: string])[] = [
   ["events.test.", "A test of the webhook"],
   ["registry.push.", "An image was pushed"],

@@ -10,7 +10,7 @@ export { startCatalogs } from "./reading/runner.ts";
 export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findings/read.ts";
 export { staleMessage } from "./coverage/messages.ts";
 export { isAnyFeed } from "./coverage/spaces.ts";
-export { isExploitationKnown } from "./exploitation/known-exploits.ts";
+export { isExploitationKnown } from "./exploitation/exploit-records.ts";
 export { exploitedInPulled } from "./exploitation/pulled-images.ts";
 export { libraryCoverage, spaceOfLibraries } from "./libraries/coverage.ts";
 export { stateOfImages } from "./coverage/index-knowledge.ts";

@@ -354,7 +354,7 @@ test("feeds that are old, dead letters by subscription, own tokens that end, and
     for (const row of rows) await tx.insertInto("personal_tokens").values(row).execute();
   });
   const ending = await of("TOKEN");
-  assert.deepEqual([ending.count, namesOf(ending)], ["1", ["laptop"]], "those of others end without you");
+  assert.deepEqual([ending.count, namesOf(ending)], ["1", ["laptop"]], "other people's tokens are not listed");
   assert.equal(ending.subjects[0]?.time, new Date(nowMs + 3 * DAY_MS).toISOString().replace(".000Z", "Z"));
 
   for (const group of [team, other]) await platform.ok("POST", `/registry/v2/quotas/${group}`, { tags: "100" });

@@ -12,7 +12,7 @@ export interface SignedWords {
 
 /**
  * What is known of the signatures of an image itself, as signers verified them: signed, not by a signer, unsigned, and
- * not known are four answers. What an attestation states is no signature of the image. `subject`: what the title calls
+ * not known are four answers. A signed attestation is not a signature of the image. `subject`: what the title calls
  * the image, such as `this version`.
  */
 export function signedWords({ signatures, pending, leftOut }: Signed, subject: string): SignedWords {

@@ -60,7 +60,7 @@ async function rememberedFacts(
   parameters: readonly string[],
 ): Promise<Map<string, PackageFacts> | undefined> {
   const known = knownFacts.get(db);
-  if (known === undefined || known.size === 0) return undefined;
+  if (known === undefined) return undefined;
   const facts = new Map<string, PackageFacts>();
   for (const { package: id } of await select<{ package: string }>(db, held, parameters)) {
     const own = known.get(id);

@@ -126,10 +126,11 @@ class FindingsReader {
     const sources = counting.map(({ source }) => source);
     if (await isAnyUnmatched(call.tx, digest, sources))
       return { ...NONE, reason: "its packages wait to be compared with the records of the feeds" };
-    await weighFindings(call, asOf);
+    await weighFindings(call, { ...asOf, sources });
     const all: ImageFinding[] = [];
     for (const state of ["open", "closed"] as const) {
-      for (const each of (await findingsOfImage(call.tx, { ...asOf, state }, this.#known, call)) ?? []) all.push(each);
+      for (const each of (await findingsOfImage(call.tx, { ...asOf, sources, state }, this.#known, call)) ?? [])
+        all.push(each);
       await this.#turn();
       call.requireCaller();
     }

@@ -38,10 +38,10 @@ export async function placesOf(tx: Database, digest: string, sources: readonly s
  */
 export async function weighFindings(
   call: Weighing,
-  image: ImageAsOf & { packages?: readonly string[] },
+  image: ImageAsOf & { packages?: readonly string[]; sources?: readonly string[] },
 ): Promise<readonly string[]> {
   const { tx } = call;
-  const sources = await countedSources(tx, image);
+  const sources = image.sources ?? (await countedSources(tx, image));
   if (sources.length === 0) return sources;
   const places = await placesOf(tx, image.digest, sources);
   const { packages = [] } = image;

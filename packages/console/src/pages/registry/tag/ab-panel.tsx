@@ -1,5 +1,4 @@
 import { Link } from "@tanstack/react-router";
-import type { SeverityCounts } from "../../../lib/severities.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { DigestChip } from "../../../ui/digest-chip.tsx";
 import { SeverityStrip } from "../../../ui/severity-strip.tsx";
@@ -8,7 +7,7 @@ import { Mover } from "../mover.tsx";
 import styles from "./ab-panel.module.css";
 import { changeWords } from "./findings-change.ts";
 import type { Move } from "./timeline-layout.ts";
-import { severitiesIn } from "./timeline-columns.ts";
+import { type ColumnParts, severitiesIn } from "./timeline-columns.ts";
 import { useColumns } from "./use-columns.ts";
 
 const BOTH = [{ index: 0 }, { index: 1 }];
@@ -26,23 +25,20 @@ export interface AbPanelProps {
 /** The version that is looked at beside the one of now: who moved to it, its findings, and how those differ. */
 export function AbPanel({ repo, repoUid, from, to }: AbPanelProps) {
   const columns = useColumns({ repo, repoUid, measure: "findings" }, [from, to], BOTH);
-  const [before, after] = [from, to].map((move) => {
-    const column = columns.of(move);
-    return column && severitiesIn(column);
-  });
+  const [before, after] = [columns.of(from), columns.of(to)];
   return (
     <section className={styles.panel} aria-label="A and B">
-      <Side letter="A" move={from} counts={before} />
+      <Side letter="A" move={from} findings={before} />
       <div className={styles.change}>
         <p>
           <span>Findings</span>
-          <b>{before === undefined || after === undefined ? "not known" : changeWords(before, after)}</b>
+          <b>{changeOf(before, after)}</b>
         </p>
         <Link to="/compare" search={{ from: `${repo}@${from.digest}`, to: `${repo}@${to.digest}` }}>
           Full comparison
         </Link>
       </div>
-      <Side letter="B" move={to} counts={after} />
+      <Side letter="B" move={to} findings={after} />
     </section>
   );
 }
@@ -51,10 +47,17 @@ interface SideProps {
   letter: string;
   move: Move;
   /** Undefined where they are not known. */
-  counts: SeverityCounts | undefined;
+  findings: ColumnParts | undefined;
 }
 
-function Side({ letter, move, counts }: SideProps) {
+/** How findings differ. Of more than were read that is not known. */
+function changeOf(before: ColumnParts | undefined, after: ColumnParts | undefined): string {
+  if (before === undefined || after === undefined) return "not known";
+  if (before.isMore === true || after.isMore === true) return "too many to compare here";
+  return changeWords(severitiesIn(before), severitiesIn(after));
+}
+
+function Side({ letter, move, findings }: SideProps) {
   return (
     <div className={styles.side} role="group" aria-label={letter}>
       <p className={styles.line}>
@@ -70,7 +73,11 @@ function Side({ letter, move, counts }: SideProps) {
         <Mover actor={move.actor} reason={move.reason} />
         {move.reason !== "" && <Badge>{move.reason}</Badge>}
       </p>
-      {counts === undefined ? <p>Findings are not known</p> : <SeverityStrip counts={counts} isLettered />}
+      {findings === undefined ? (
+        <p>Findings are not known</p>
+      ) : (
+        <SeverityStrip counts={severitiesIn(findings)} isMore={findings.isMore ?? false} isLettered />
+      )}
     </div>
   );
 }

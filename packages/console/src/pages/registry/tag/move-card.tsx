@@ -32,7 +32,7 @@ export function MoveCard({ number, move, measure, column, x, isAtEnd }: MoveCard
         <Mover actor={move.actor} reason={move.reason} /> {move.reason}
       </span>
       {column !== undefined && measure === "findings" ? (
-        <SeverityStrip counts={severitiesIn(column)} isLettered />
+        <SeverityStrip counts={severitiesIn(column)} isMore={column.isMore ?? false} isLettered />
       ) : (
         <span>{columnWords(measure, column)}</span>
       )}

@@ -18,6 +18,8 @@ test("a column says in words what it stands for, and what is not known", () => {
   assert.equal(columnWords("packages", plainParts("packages", 1)), "1 package");
   const counts = { critical: 0, high: 2, medium: 0, low: 0, other: 0 };
   assert.equal(columnWords("findings", findingParts(counts)), "2 findings");
+  const more = findingParts({ ...counts, high: 200 }, true);
+  assert.deepEqual([more.text, columnWords("findings", more)], ["200+", "at least 200 findings"]);
   assert.equal(columnWords("findings", undefined), "findings not known");
 });
 

@@ -16,6 +16,8 @@ export interface ColumnParts {
   total: number;
   /** The whole, as it stands above the column. */
   text: string;
+  /** Whether there are more than were read. */
+  isMore?: boolean;
 }
 
 /** What is known of the moves that are seen. */
@@ -31,12 +33,15 @@ export function measureOf(text: string | undefined): Measure {
   return MEASURES.find(([each]) => each === text)?.[0] ?? "findings";
 }
 
-/** Findings, critical ones on the baseline so that they can be compared across columns. */
-export function findingParts(counts: SeverityCounts): ColumnParts {
+/**
+ * Findings, critical ones on the baseline so that they can be compared across columns. `isMore`: there are more than
+ * these.
+ */
+export function findingParts(counts: SeverityCounts, isMore = false): ColumnParts {
   const places = [...SEVERITY_PLACES.map(([place]) => place), "other" as const];
   const parts = places.map((place) => [place, counts[place]] as const);
   const total = parts.reduce((sum, [, value]) => sum + value, 0);
-  return { parts, total, text: count(total) };
+  return { parts, total, text: isMore ? `${count(total)}+` : count(total), isMore };
 }
 
 /** The findings that a column is made of. */
@@ -53,7 +58,8 @@ export function plainParts(measure: Exclude<Measure, "findings">, value: number)
 export function columnWords(measure: Measure, column: ColumnParts | undefined): string {
   if (column === undefined) return `${measure} not known`;
   if (measure === "size") return column.text;
-  return counted(column.total, measure === "packages" ? "package" : "finding");
+  const words = counted(column.total, measure === "packages" ? "package" : "finding");
+  return column.isMore === true ? `at least ${words}` : words;
 }
 
 /**

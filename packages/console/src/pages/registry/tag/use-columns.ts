@@ -62,7 +62,7 @@ export function useColumns(
       found !== undefined &&
       (found.findings.length > 0 || (found.unknownImages.length === 0 && found.notCompared === 0));
     if (isKnown && found.state === "KNOWLEDGE_STATE_READ")
-      columns.set(digest, findingParts(countSeverities(found.findings)));
+      columns.set(digest, findingParts(countSeverities(found.findings), found.nextPageToken !== ""));
     if (size !== undefined) columns.set(digest, plainParts("size", Number(size)));
     if (packages !== undefined) columns.set(digest, plainParts("packages", packages));
   }
