@@ -9,7 +9,7 @@ import { spaceIn } from "./filesystem-targets.ts";
 import { FilesystemUploads } from "./filesystem-uploads.ts";
 import { FilesystemWholes } from "./filesystem-wholes.ts";
 import type { DiskReserve } from "../lib/disk-reserve.ts";
-import { probeFolder } from "../lib/probe-folder.ts";
+import { probeFolderInBackground } from "../lib/probe-folder.ts";
 import { storageFault } from "../lib/storage-fault.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { readTo } from "./transfer.ts";
@@ -57,9 +57,9 @@ export async function openFilesystemBlobs(
       withErrors("Blob", digest, () => rm(layout.blob(digest, generation).path, { force: true })),
     removeUpload: (id) => uploads.remove(id),
     probe: () =>
-      withErrors("Upload", "probe", () => {
+      withErrors("Upload", "probe", async () => {
         if (reserve.isFull()) throw storageFault({ part: "blobs", reason: "full" }, new Error("the disk was full"));
-        probeFolder(layout.uploads);
+        await probeFolderInBackground(layout.uploads);
       }),
     listUploads: () => listUploads(layout),
     listBlobs: () => listBlobs(layout),

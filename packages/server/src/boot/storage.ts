@@ -7,7 +7,7 @@ import type { Transactor } from "@moorage/kernel/core/transactor";
 import type { Work } from "@moorage/kernel/core/work";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import { spaceOf } from "@moorage/kernel/lib/disk-space";
-import { probeFolder } from "@moorage/kernel/lib/probe-folder";
+import { probeFolderInBackground } from "@moorage/kernel/lib/probe-folder";
 import { describeFault, faultIn, fileFault, storageFault } from "@moorage/kernel/lib/storage-fault";
 import type { Tokens } from "@moorage/platform/auth";
 import { notingBlobs } from "@moorage/registry/oci";
@@ -134,7 +134,7 @@ export async function openStorage(
     onWake: woken,
   });
   health.storage.watch("database", () => writer.probe());
-  health.storage.watch("disk", async () => probeData(config.dataDir));
+  health.storage.watch("disk", () => probeData(config.dataDir));
   if (blobs.probe !== undefined) health.storage.watch("blobs", () => blobs.probe?.() ?? Promise.resolve());
   shutdown.at("writer", () => writer.close());
   observation.database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
@@ -161,10 +161,10 @@ function writerNotOpen(): never {
   throw new Error("the database is not open yet");
 }
 
-/** Throws the fault when nothing can be written into the folder. */
-function probeData(dataDir: string): void {
+/** Rejects with the fault when nothing can be written into the folder. */
+async function probeData(dataDir: string): Promise<void> {
   try {
-    probeFolder(dataDir);
+    await probeFolderInBackground(dataDir);
   } catch (error) {
     throw storageFault({ part: "disk", reason: fileFault(error) ?? "missing" }, error);
   }
