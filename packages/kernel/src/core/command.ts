@@ -11,6 +11,12 @@ type Isolation = "serializable" | "read committed";
 type Durability = "durable" | "deferred";
 
 /**
+ * When the events of a transaction get their numbers: as soon as may be, or with those of a later transaction, and half
+ * a second after it at the latest.
+ */
+type Numbering = "soon" | "later";
+
+/**
  * By what a command of some input meets others, where it may share a transaction with them on PostgreSQL. They run
  * concurrently there, statement by statement, so of two in one transaction neither may read what the other one writes.
  */
@@ -32,6 +38,7 @@ export interface Command<Input, Output, Context = unknown> {
   readonly name: string;
   readonly isolation: Isolation;
   readonly durability: Durability;
+  readonly numbering: Numbering;
   /** See CommandOptions. */
   sharingOf(input: Input): Sharing | undefined;
   /** See CommandOptions. */
@@ -62,6 +69,11 @@ export interface CommandOptions<Input = never, Output = never> {
    * refused without it (docs/adr/0030-an-image-is-one-durable-act.md).
    */
   durability?: Durability;
+  /**
+   * Defaults to soon. Later where another command nearly always follows within moments, whose events are numbered
+   * together with these: a transaction less, which waits for the disk.
+   */
+  numbering?: Numbering;
   /** By what it meets others that share its transaction. Undefined, the default, for a transaction of its own. */
   sharingOf?(input: Input): Sharing | undefined;
   /**
@@ -92,11 +104,12 @@ export function command<Input, Output, Context = unknown>(
   {
     isolation = "serializable",
     durability = "durable",
+    numbering = "soon",
     sharingOf = () => undefined,
     changes = () => undefined,
     isDryRun = () => false,
     runsWhileFull = () => false,
   }: CommandOptions<Input, Output> = {},
 ): Command<Input, Output, Context> {
-  return { name, isolation, durability, sharingOf, changes, isDryRun, runsWhileFull, run };
+  return { name, isolation, durability, numbering, sharingOf, changes, isDryRun, runsWhileFull, run };
 }

@@ -13,7 +13,10 @@ export interface PushContext {
 }
 
 /** How a command of a push is committed. */
-interface PushOptions<Input, Output> extends Pick<CommandOptions<Input, Output>, "durability" | "changes"> {
+interface PushOptions<Input, Output> extends Pick<
+  CommandOptions<Input, Output>,
+  "durability" | "numbering" | "changes"
+> {
   /**
    * What a push of this input reads and writes, so that it shares a transaction with others on PostgreSQL; a
    * transaction of its own without it. Names: `upload`, `blob` and `image` by digest in all repos, `manifest` and `tag`
@@ -51,9 +54,9 @@ export function pushCommand<Input extends PushTarget, Output>(
 /**
  * For the steps of a push before its manifest: their commits do not wait for the disk. The manifest's commit makes them
  * durable with itself; what a crash of the machine takes back before that is missing when the manifest comes, which is
- * refused then, so that the client sends it again.
+ * refused then, so that the client sends it again. Their events get numbers with those of the manifest.
  */
-export const BEFORE_MANIFEST = { durability: "deferred" } as const;
+export const BEFORE_MANIFEST = { durability: "deferred", numbering: "later" } as const;
 
 async function scopesOf(call: Call, input: PushTarget): Promise<string[]> {
   if ("repo" in input) return [input.repo];

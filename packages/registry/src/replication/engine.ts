@@ -45,6 +45,8 @@ export function openReplication(deps: ReplicationDeps): Replication {
   });
 
   const pushDue = async (): Promise<void> => {
+    // Pushes wake this on every server. Most have no rule, and then nothing is claimed.
+    if (!(await isAnyEnabled(deps))) return;
     while (running.hasPlace() && !stopping.signal.aborted) {
       const holder = randomUUID();
       const claimed = await deps.transactor.write(claimItem, replicationCall(deps), { holder, busy: busyIn(running) });
@@ -121,6 +123,14 @@ function createScans(deps: ReplicationDeps, signal: AbortSignal): { run(): Promi
       }
     },
   };
+}
+
+function isAnyEnabled(deps: ReplicationDeps): Promise<boolean> {
+  return deps.transactor.read(
+    replicationCall(deps),
+    async ({ tx }) =>
+      (await tx.selectFrom("replications").select("uid").where("disabled", "=", 0).limit(1).execute()).length > 0,
+  );
 }
 
 function enabledRules(deps: ReplicationDeps): Promise<Row<"replications">[]> {

@@ -119,7 +119,7 @@ export interface Ran {
 
 /** Runs a command in the transaction, and appends the events that it emitted, but those of a dry run. */
 export async function runCommand(
-  { name, run, changes, isDryRun }: AnyCommand,
+  { name, run, numbering, changes, isDryRun }: AnyCommand,
   { data, input, tx, context }: { data: CallData; input: unknown; tx: Database; context: CommandContext },
 ): Promise<Ran> {
   const call = openCall(data, tx);
@@ -129,7 +129,7 @@ export async function runCommand(
   // Their numbers would not be rolled back on PostgreSQL.
   if (isDryRun(input as never)) return { output, wakes: [] };
   await appendEvents(tx, data, call.pendingEvents);
-  if (call.pendingEvents.length > 0) call.wake("deliveries");
+  if (call.pendingEvents.length > 0 && numbering === "soon") call.wake("deliveries");
   if (WATCHES_ROWS) requireDeclaredChanges(name, changes(input as never, output), takeWatchedRows(tx));
   return { output, wakes: [...call.wakes] };
 }
