@@ -1,4 +1,4 @@
-import { create, createRegistry, toJson } from "@bufbuild/protobuf";
+import { create, toJson } from "@bufbuild/protobuf";
 import type { DescMessage, JsonObject, Message } from "@bufbuild/protobuf";
 import { TermsNotAcceptedDetailSchema } from "@moorage/api/messages";
 import { anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
@@ -24,16 +24,6 @@ export interface Detail {
   desc: DescMessage;
   value: Message;
 }
-
-const DETAILS = createRegistry(
-  ErrorInfoSchema,
-  BadRequestSchema,
-  PreconditionFailureSchema,
-  ResourceInfoSchema,
-  RetryInfoSchema,
-  RequestInfoSchema,
-  TermsNotAcceptedDetailSchema,
-);
 
 // Source: docs/contract.md, "Errors".
 const HTTP_STATUS: Record<Code, number> = {
@@ -121,8 +111,15 @@ export function toStatus(error: MoorageError, area: string, errorDomain: string)
  * AIP-193.
  */
 export function statusJson(error: MoorageError, area: string, errorDomain: string): JsonObject {
-  // The JSON of a message other than a well-known type is always an object.
-  return toJson(StatusSchema, toStatus(error, area, errorDomain), { registry: DETAILS }) as JsonObject;
+  // Not by a message of Any, which encodes each detail and decodes it again: clients that push ask for each blob first,
+  // and are answered that it is missing.
+  const details = errorDetails(error, area, errorDomain).map(({ desc, value }) => ({
+    // The JSON of a message other than a well-known type is always an object.
+    ...(toJson(desc, value) as JsonObject),
+    "@type": `type.googleapis.com/${desc.typeName}`,
+  }));
+  const { code, message } = error;
+  return { code, ...(message !== "" && { message }), details };
 }
 
 /**
