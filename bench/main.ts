@@ -40,7 +40,7 @@ const QUICK: Sizes = {
   tags: 10_000,
   rounds: 1,
   roundMs: 1_000,
-  warmMs: 200,
+  warmMs: 2_000,
   blobBytes: 64 * MIB,
   smallBlobBytes: 8 * MIB,
   feedRecords: 1_000,
