@@ -383,3 +383,34 @@ test("a signature that comes after its image comes, too", async (t) => {
     [digestOf(signature)],
   );
 });
+
+test("what a tag was at a second is the same at the edge, and a move said to be earlier waits for a comparison", async (t) => {
+  const { center, edge, ended, again, pull, repoUid } = await startEdge(t);
+  const first = await center.pushImage("acme/app", "a", "first");
+  const second = await center.pushImage("acme/app", "b", "second");
+  const repo = await repoUid(center, "app");
+  const imports = async (...moves: { time: string; digest: string }[]) =>
+    await center.api("POST", `/registry/v2/tags/${repo}:importMoves`, {
+      source: "old.example.com",
+      moves: moves.map((each) => ({ tag: "1", ...each })),
+    });
+  await imports(
+    { time: "2026-01-01T00:00:00Z", digest: first.digest },
+    { time: "2026-02-01T00:00:00Z", digest: "" },
+    { time: "2026-03-01T00:00:00Z", digest: second.digest },
+  );
+  const uid = await edge();
+  assert.equal((await ended(uid)).state, "SYNC_STATE_SUCCEEDED");
+  const then = async (day: string) => {
+    const { status, headers } = await pull("app", `1--at--${day}T000000Z`);
+    return status === 200 ? headers.get("docker-content-digest") : status;
+  };
+  const days = ["20251231", "20260115", "20260215", "20260315"];
+  const expected = [404, first.digest, 404, second.digest];
+  assert.deepEqual(await Promise.all(days.map(then)), expected);
+
+  await imports({ time: "2026-04-01T00:00:00Z", digest: first.digest });
+  assert.equal((await again(uid)).state, "SYNC_STATE_SUCCEEDED");
+  assert.equal((await again(uid, true)).state, "SYNC_STATE_SUCCEEDED");
+  assert.deepEqual(await Promise.all([...days, "20260415"].map(then)), [...expected, first.digest]);
+});
