@@ -414,3 +414,20 @@ test("what a tag was at a second is the same at the edge, and a move said to be 
   assert.equal((await again(uid, true)).state, "SYNC_STATE_SUCCEEDED");
   assert.deepEqual(await Promise.all([...days, "20260415"].map(then)), [...expected, first.digest]);
 });
+
+test("pushes, moves and imports at the edge are rejected, naming the center", async (t) => {
+  const { center, edge, here, ended, front, repoUid } = await startEdge(t);
+  const { digest } = await center.pushImage("acme/app", "1", "one");
+  await ended(await edge());
+  const push = await here.ask("POST", "/v2/acme/edge/app/blobs/uploads/", { token: here.registry });
+  assert.deepEqual([push.status, push.text.includes(`acme/edge stands for ${front.host}`)], [403, true], push.text);
+  const repo = await repoUid(here, "app");
+  const moves = [{ tag: "2", digest, time: "2026-01-01T00:00:00Z" }];
+  for (const [path, json] of [
+    [`/registry/v2/tags/${repo}`, { name: "2", digest }],
+    [`/registry/v2/tags/${repo}:importMoves`, { source: "old.example.com", moves }],
+  ] as const) {
+    const { status, text } = await here.ask("POST", path, { token: here.platform, json });
+    assert.deepEqual([status, text.includes(`are those of ${front.host}`)], [400, true], text);
+  }
+});
