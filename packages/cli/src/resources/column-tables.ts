@@ -612,7 +612,10 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     },
     {
       header: "READ BY",
-      value: (item) => textAt(item, "followState.way").replace("FOLLOW_WAY_", "").toLowerCase(),
+      value: (item) =>
+        textAt(item, "followState.way")
+          .replace(/^FOLLOW_WAY_(?:UNSPECIFIED)?/, "")
+          .toLowerCase(),
       wide: true,
     },
     count("UNREPORTED PULLS", "followState.pendingReports", WIDE),
