@@ -610,6 +610,15 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
       header: "FOLLOWS",
       value: (item) => textAt(item, "followState.state").replace("SYNC_STATE_", "").toLowerCase(),
     },
+    {
+      header: "READ BY",
+      value: (item) =>
+        textAt(item, "followState.way")
+          .replace(/^FOLLOW_WAY_(?:UNSPECIFIED)?/, "")
+          .toLowerCase(),
+      wide: true,
+    },
+    count("UNREPORTED PULLS", "followState.pendingReports", WIDE),
     time("LAST ANSWER", "lastSuccessTime"),
     text("LAST ERROR", "lastError", { flexible: true, color: () => "red" }),
     duration("TAG TTL", "tagTtl", WIDE),

@@ -7,7 +7,15 @@ import { Code, failedPrecondition, MoorageError } from "@moorage/kernel/errors";
 import { statement } from "@moorage/kernel/store";
 import { leaseOn } from "@moorage/kernel/work";
 import { judgeSignedCopy } from "../trust/index.ts";
-import { type LocalMirror, localSourceOf, moveTag, syncSettings } from "../registry/index.ts";
+import {
+  addPastMoves,
+  addRoundTrip,
+  type LocalMirror,
+  localSourceOf,
+  moveTag,
+  type PastMove,
+  syncSettings,
+} from "../registry/index.ts";
 import {
   allowsSparse,
   keepBlob,
@@ -209,6 +217,15 @@ export interface FollowedTag extends MirrorPlace {
   tag: string;
   digest: string;
   before: string;
+  /** Its moves at the source, another Moorage, as far as they are known, from the oldest on. */
+  past?: TagPast | undefined;
+}
+
+/** What is known of a tag's past at another Moorage. */
+export interface TagPast {
+  /** That registry. */
+  source: string;
+  moves: readonly PastMove[];
 }
 
 /**
@@ -219,7 +236,10 @@ export interface FollowedTag extends MirrorPlace {
  */
 export const followTag = command(
   "mirroring.followTag",
-  async (call: Call, { tag, digest, before, ...place }: FollowedTag): Promise<{ gone: boolean; kept?: boolean }> => {
+  async (
+    call: Call,
+    { tag, digest, before, past, ...place }: FollowedTag,
+  ): Promise<{ gone: boolean; kept?: boolean }> => {
     await requirePlace(call, place);
     const { repo } = place;
     if (place.upstream !== undefined) await noteCheck(call, repo, tag);
@@ -240,7 +260,13 @@ export const followTag = command(
     if ((now?.digest ?? "") !== before) return { gone: false };
     const violations = await judgeSignedCopy(call, repo, { name: tag, digest });
     if (violations.length > 0) throw failedPrecondition(...violations);
-    const { uid, moved } = await moveTag(call, { repo, name: tag, digest, reason: "mirror" });
+    const { moves = [], source = "" } = past ?? {};
+    const last = moves.at(-1);
+    // Otherwise the tag moved again since, or the source says one thing here and another there.
+    const timeMs = last?.digest === digest ? Math.min(last.timeMs, call.nowMs) : call.nowMs;
+    const { uid, moved, updateTimeMs } = await moveTag(call, { repo, name: tag, digest, reason: "mirror", timeMs });
+    if (moved) await addPastMoves(call, { repo, tag, source, movedMs: updateTimeMs }, moves);
+    else if (last?.digest === digest) await addRoundTrip(call, { repo, tag, source }, moves);
     if (moved)
       await audit(call, {
         method: "registry.mirror.tag",

@@ -18,6 +18,7 @@ export interface MirrorDeps {
   config: Pick<
     Config,
     | "allowPrivateNetwork"
+    | "baseUrl"
     | "dnsServers"
     | "freeTierTags"
     | "maxManifestBytes"

@@ -8,7 +8,7 @@ import { copyManifest, copyReferrers, holds } from "./copy.ts";
 import { copyHistory } from "./copy-history.ts";
 import { UpstreamError } from "./errors.ts";
 import { type FollowedTags, listedStill, listFollowed } from "./followed-tags.ts";
-import { followTag } from "./commands.ts";
+import { followTag, type TagPast } from "./commands.ts";
 
 // Values per statement, below the parameter limit of every engine.
 const CHUNK = 500;
@@ -16,6 +16,7 @@ const CHUNK = 500;
 /** The copying of a repo's tags. */
 interface Copying {
   job: CopyJob;
+  past: CopyOptions["past"];
   log: CopyLog;
   /** The digests that were copied with all that belongs to them, and what was wrong with others. */
   digests: Map<string, UpstreamError | undefined>;
@@ -28,9 +29,14 @@ interface Copying {
 }
 
 /** How the tags of a repo are copied. */
-interface CopyOptions extends Pick<SyncSettings, "follows">, Partial<Pick<SyncSettings, "history">> {
+export interface CopyOptions extends Pick<SyncSettings, "follows">, Partial<Pick<SyncSettings, "history">> {
   /** Called with the tags of the source, when they have been listed. */
   listed?(tags: FollowedTags): void;
+  /**
+   * What a tag pointed to at the source, another Moorage, since its last move here; `isMoved`: whether it points
+   * elsewhere. Undefined when that is not known, or did not change.
+   */
+  past?: ((tag: string, isMoved: boolean) => Promise<TagPast | undefined>) | undefined;
 }
 
 /**
@@ -40,11 +46,11 @@ interface CopyOptions extends Pick<SyncSettings, "follows">, Partial<Pick<SyncSe
  */
 export async function copyTags(
   job: CopyJob,
-  { follows, history = false, listed: onListed }: CopyOptions,
+  { follows, history = false, listed: onListed, past }: CopyOptions,
   pause: AbortSignal,
 ): Promise<CopyResult | undefined> {
   const log = createCopyLog(job.gaps, job.signal);
-  const copying: Copying = { job, log, digests: new Map(), missing: [], unchanged: [], settled: new Set() };
+  const copying: Copying = { job, past, log, digests: new Map(), missing: [], unchanged: [], settled: new Set() };
   let tagsSeen: number | undefined;
   let wantedTags: string[] = [];
   const withMissing = (result: CopyResult): CopyResult =>
@@ -152,7 +158,8 @@ async function copyTag(copying: Copying, tag: string, before: string): Promise<s
   const digest = await copyContent(copying, tag);
   if (digest === undefined) copying.missing.push(tag);
   if (digest === undefined) return undefined;
-  if (digest === before) {
+  const past = await copying.past?.(tag, digest !== before);
+  if (digest === before && past === undefined) {
     copying.unchanged.push(tag);
     copying.settled.add(tag);
     return digest;
@@ -162,6 +169,7 @@ async function copyTag(copying: Copying, tag: string, before: string): Promise<s
     tag,
     digest,
     before,
+    past,
   });
   if (kept) copying.log.kept(tag);
   if (gone) throw new UpstreamError("wrong", "what it points to was deleted here meanwhile");

@@ -15,7 +15,9 @@ export interface RetryPolicy {
 
 /** A request to a registry. */
 interface SourceRequest {
-  method?: "GET" | "HEAD";
+  method?: "GET" | "HEAD" | "POST";
+  /** What is sent. Such a request follows no redirects. */
+  body?: Uint8Array;
   /** Path and query, or an absolute URL of the same registry. */
   target: string;
   headers?: Record<string, string>;
@@ -79,7 +81,7 @@ export function openExchange({ client, clock, origin, authorization, retryPolicy
    * the first redirect to another host on it is left out. `own`: whether the registry itself answered.
    */
   const follow = async (
-    { method = "GET", target, headers = {}, signal }: SourceRequest,
+    { method = "GET", target, headers = {}, body, signal }: SourceRequest,
     authorizationHeader: string | undefined,
   ): Promise<{ answer: SourceAnswer; own: boolean }> => {
     let url = new URL(target, origin);
@@ -87,11 +89,17 @@ export function openExchange({ client, clock, origin, authorization, retryPolicy
     for (let steps = 0; ; steps += 1) {
       const sent =
         own && authorizationHeader !== undefined ? { ...headers, authorization: authorizationHeader } : headers;
-      const answer = await client.request(url.href, { method, headers: sent, signal });
+      const answer = await client.request(url.href, {
+        method,
+        headers: body === undefined ? sent : { ...sent, "content-length": String(body.length) },
+        signal,
+        ...(body !== undefined && { body }),
+      });
       const location = answer.headers["location"];
       if (answer.status < 300 || answer.status >= 400 || typeof location !== "string")
         return { answer: { ...answer, url }, own };
       answer.discard();
+      if (body !== undefined) throw new UpstreamError("wrong", "the source sends what it was sent somewhere else");
       if (steps === MAX_REDIRECTS)
         throw new UpstreamError("wrong", `the source redirects more than ${MAX_REDIRECTS} times`);
       const next = URL.parse(location, url.href);

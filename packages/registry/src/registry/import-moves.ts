@@ -8,11 +8,12 @@ import {
 import { timeViolations } from "@moorage/kernel/aip/times";
 import { violationsOf } from "@moorage/kernel/aip/validate";
 import type { Call } from "@moorage/kernel/core/call";
-import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
+import { failedPrecondition, type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
 import { milliseconds } from "@moorage/kernel/lib/timestamps";
 import { statement } from "@moorage/kernel/store";
 import { type MoveJudges, type PromotedTag, requirePromotable } from "./gated-moves.ts";
 import { type ImportedRecord, type ImportedTag, storeImportedTag, storeTagCount } from "./imported-tags.ts";
+import { standsForRegistry } from "./stand-ins.ts";
 import { findTag, requireMovable, type TagPlace } from "./tag-moves.ts";
 import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
 
@@ -37,6 +38,8 @@ const selectOther = statement<{ one: number }>(
 export async function importMoves(call: Call, request: ImportMovesRequest, judges: MoveJudges): Promise<Response> {
   const { repoUid: repo, source } = request;
   const tags = await importedTags(call, request);
+  const origin = tags.find(({ place }) => place.origin !== undefined)?.place.origin;
+  if (origin !== undefined) throw failedPrecondition(standsForRegistry(repo, origin));
   const ends = endsOf(tags);
   for (const { name, digest, place } of ends) await requireMovable(call, { repo, name, digest }, place);
   await requirePromotable(call, repo, ends, judges);

@@ -50,6 +50,7 @@ export { pulledImages } from "./pulls/pulled-images.ts";
 export { type Puller, pullersOf } from "./pulls/pullers.ts";
 export { requireEventsOf } from "./pulls/require-events.ts";
 export { requireReporter } from "./usage/report.ts";
+export { addPastMoves, addRoundTrip, lastMoveMs, type PastMove } from "./past-moves.ts";
 export { tagKey } from "./tag-key.ts";
 export { deleteTag, findTag, moveTag, requireMovable, requireUnprotected, type TagPlace } from "./tag-moves.ts";
 export { expireTags } from "./commands.ts";

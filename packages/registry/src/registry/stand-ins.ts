@@ -13,11 +13,11 @@ export async function standInAbove(tx: Database, uid: string): Promise<Row<"regi
   return row;
 }
 
-/** The violation of moving tags of a repo whose tags are those of the registry that a group stands for. */
-export function standsForRegistry(repo: string): PreconditionViolation {
+/** The violation of moving tags of a repo whose tags are those of a registry, as its upstream has it. */
+export function standsForRegistry(repo: string, registry: string): PreconditionViolation {
   return {
     type: "STANDS_FOR_REGISTRY",
     subject: repo,
-    description: "the tags of the repo are those of the registry that a group stands for",
+    description: `the tags of the repo are those of ${registry.replace(/^https?:\/\//, "")}, which a group stands for: move them there`,
   };
 }

@@ -45,8 +45,8 @@ export interface TagPlace {
   tag: TagBefore;
   /** The time of the last record of the tag's history; null without one. */
   lastTime: number | null;
-  /** Whether the repo's tags are those of a registry that a group stands for. */
-  hasOrigin: boolean;
+  /** The registry that the repo's tags are those of, since a group stands for it. */
+  origin: string | undefined;
   /** Whether the installation has ever had a policy of signatures. */
   hasSignaturePolicies: boolean;
 }
@@ -73,8 +73,9 @@ type PlaceRow = { policy: string | null; last_time: number | null } & (NonNullab
 const COLUMNS = `r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles, t.expire_time,
   (select time from tag_history where repo = ? and tag = ? order by time desc limit 1) as last_time`;
 const OF_TAG = "from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?";
-const selectPlace = statement<PlaceRow & { origin: 1 | null; signing: 1 | null }>(
-  `select ${COLUMNS}, (select 1 from upstream_repos as u where u.repo = r.uid) as origin,
+const selectPlace = statement<PlaceRow & { origin: string | null; signing: 1 | null }>(
+  `select ${COLUMNS},
+    (select g.registry from upstream_repos as u join registry_upstreams as g on g.uid = u.upstream where u.repo = r.uid) as origin,
     (select 1 from signature_policy_changes as s where s.parent = '') as signing ${OF_TAG}`,
   ["text", "text", "text", "text"],
 );
@@ -118,7 +119,7 @@ export async function moveTag(call: Call, move: TagMove, found?: TagPlace): Prom
   const deprecated = move.deprecated ?? before?.deprecated === 1;
   const bundles = move.bundles === undefined ? (before?.bundles ?? "[]") : JSON.stringify(move.bundles);
   const moved = before?.digest !== digest;
-  if (moved && !isPushed && place.hasOrigin === true) throw failedPrecondition(standsForRegistry(repo));
+  if (moved && !isPushed && place.origin !== undefined) throw failedPrecondition(standsForRegistry(repo, place.origin));
   const versionDigest =
     moved && isVersionTag(name) ? (before?.digest ?? (await lastDigest(call, repo, name))) : undefined;
   const updateTimeMs = moved ? await record(call, move, place) : before.update_time;
@@ -176,7 +177,7 @@ export async function moveTag(call: Call, move: TagMove, found?: TagPlace): Prom
 export async function findTag(call: Call, repo: string, name: string): Promise<TagPlace> {
   const [row] = await selectPlace(call.tx, repo, name, name, repo);
   if (row === undefined) throw notFound(RepoSchema.typeName, repo);
-  return { ...placeOf(row), hasOrigin: row.origin !== null, hasSignaturePolicies: row.signing !== null };
+  return { ...placeOf(row), origin: row.origin ?? undefined, hasSignaturePolicies: row.signing !== null };
 }
 
 async function findPushedTag(call: Call, repo: string, name: string): Promise<PushedPlace> {

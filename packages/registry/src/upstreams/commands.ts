@@ -78,5 +78,34 @@ export const noteTagChecks = command(
   AGAIN,
 );
 
+// A turn each minute need not write the times of all tags.
+const CHECKED_MS = 600_000;
+
+/** Notes that the registry, a Moorage, says that no tag of these repos of the upstream has moved. */
+export const noteUnchanged = command(
+  "upstreams.noteUnchanged",
+  async ({ tx, nowMs }: Call, { upstream, repos }: { upstream: string; repos: string[] }): Promise<void> => {
+    if (repos.length === 0) return;
+    await tx
+      .updateTable("upstream_tags")
+      .set({ check_time: nowMs })
+      .where(
+        "repo",
+        "in",
+        tx.selectFrom("upstream_repos").select("repo").where("upstream", "=", upstream).where("repo", "in", repos),
+      )
+      .where("check_time", "<", nowMs - CHECKED_MS)
+      .execute();
+  },
+  AGAIN,
+);
+
 /** The commands of upstreams. */
-export const upstreamCommands = [noteSighting, noteUpstream, noteTagCheck, noteTagChecks, ...followCommands] as const;
+export const upstreamCommands = [
+  noteSighting,
+  noteUpstream,
+  noteTagCheck,
+  noteTagChecks,
+  noteUnchanged,
+  ...followCommands,
+] as const;

@@ -1,11 +1,11 @@
-import { SyncState } from "@moorage/api/messages";
+import { FollowWay, SyncState } from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
-import { timestamp } from "@moorage/kernel/lib/timestamps";
+import { milliseconds, timestamp } from "@moorage/kernel/lib/timestamps";
 import { type Row, select } from "@moorage/kernel/store";
 import { leaseOn } from "@moorage/kernel/work";
 import { groupPath } from "../registry/index.ts";
-import { writeFollowState } from "./follow-state.ts";
+import { followStateOf, writeFollowState } from "./follow-state.ts";
 
 // The commands by which registries are followed. The server itself acts, so no capabilities are checked.
 
@@ -24,6 +24,14 @@ export interface DueFollow {
   /** When it was due, in milliseconds of the agreed time. */
   dueMs: number;
   failures: number;
+  /** When the last turn began after which all was here, in milliseconds since 1970; null without one. */
+  successMs: number | null;
+  /** When the last such turn began that compared all by the API of a Moorage; null unless the last turn was by that. */
+  comparedMs: number | null;
+  /** Whether the last turn found that the registry is a Moorage. */
+  isEdge: boolean;
+  /** Up to when pulls here were reported to the registry, in milliseconds since 1970; null when none were. */
+  reportedMs: number | null;
 }
 
 /** Claims the upstream whose turn has been due for the longest. Undefined when none is. */
@@ -41,6 +49,8 @@ export const claimFollow = command(
       .where("uid", "=", due.upstream)
       .executeTakeFirst();
     if (upstream === undefined) return undefined;
+    const { way, apiProblem, lastComparisonTime, reportedTime } = followStateOf(upstream.follow_state);
+    const isByApi = way === FollowWay.API && apiProblem === "";
     await writeFollowState(call, due.upstream, due, { state: SyncState.RUNNING });
     return {
       upstream,
@@ -49,6 +59,10 @@ export const claimFollow = command(
       isForced: due.forced === 1,
       dueMs: due.next_time,
       failures: due.failures,
+      successMs: due.success_time,
+      comparedMs: isByApi && lastComparisonTime !== undefined ? milliseconds(lastComparisonTime) : null,
+      isEdge: way === FollowWay.API || apiProblem !== "",
+      reportedMs: reportedTime === undefined ? null : milliseconds(reportedTime),
     };
   },
 );
@@ -123,6 +137,30 @@ export interface FollowEnd extends HeldFollow {
   missingRepositories: number | undefined;
   /** How many tags are gone there and stay here although they are to go, too. */
   heldDeletions: number;
+  /** How the registry was read; undefined leaves what was last. */
+  read?: FollowRead | undefined;
+  /** What became of the reports of pulls; undefined where none are made. */
+  reports?: FollowReports | undefined;
+}
+
+/** How a registry was read. */
+export interface FollowRead {
+  way: FollowWay;
+  /** Why a Moorage was not read by its API; empty otherwise. */
+  apiProblem: string;
+  /** Whether every tag was compared, by the API. */
+  isComparison: boolean;
+}
+
+/** What became of the reports of pulls to a Moorage. */
+export interface FollowReports {
+  /** Up to when pulls here were reported, in milliseconds since 1970; null when none were. */
+  untilMs: number | null;
+  problem: string;
+  /** How many images wait. */
+  pending: number;
+  /** How many of the reported images were not noted there. */
+  unnoted: number;
 }
 
 /** Records how a turn ended, and releases the upstream. Does nothing when the turn no longer has it. */
@@ -159,9 +197,28 @@ export const endFollow = command("upstreams.endFollow", async (call: Call, end: 
       heldDeletions: BigInt(end.heldDeletions),
       ...(end.repositories !== undefined && { repositories: BigInt(end.repositories) }),
       ...(end.missingRepositories !== undefined && { missingRepositories: BigInt(end.missingRepositories) }),
+      ...readFields(end, succeeded && end.read?.isComparison === true ? row.turn_time : null),
+      ...reportFields(end.reports),
     }),
   });
 });
+
+function readFields({ read }: FollowEnd, comparedMs: number | null) {
+  if (read === undefined) return {};
+  const { way, apiProblem } = read;
+  return { way, apiProblem, ...(comparedMs !== null && { lastComparisonTime: timestamp(comparedMs) }) };
+}
+
+function reportFields(reports: FollowReports | undefined) {
+  if (reports === undefined) return {};
+  const { untilMs, problem, pending, unnoted } = reports;
+  return {
+    ...(untilMs !== null && { reportedTime: timestamp(untilMs) }),
+    reportProblem: problem,
+    pendingReports: BigInt(pending),
+    unnotedReports: BigInt(unnoted),
+  };
+}
 
 async function tagsOf({ tx }: Call, upstream: string): Promise<{ tags: number; missing: number }> {
   const [found] = await select<{ tags: number | null; missing: number | null }>(

@@ -12,6 +12,8 @@ export interface FollowRules {
   intervalMs: number;
   /** Whether what is deleted there is deleted here. */
   isExact: boolean;
+  /** Whether what tags pointed to before is copied, too, where that is known. */
+  hasHistory: boolean;
 }
 
 const DEFAULT_INTERVAL_MS = 3_600_000;
@@ -20,12 +22,13 @@ const MAX_INTERVAL_S = 30n * 24n * 3600n;
 
 /** The rules of `registry_upstreams.follow`. */
 export function followRules(column: string): FollowRules {
-  const { repoPattern, tagPattern, interval, exact } = fromJsonString(UpstreamFollowSchema, column);
+  const { repoPattern, tagPattern, interval, exact, history } = fromJsonString(UpstreamFollowSchema, column);
   return {
     wantsRepo: matcher(repoPattern),
     wantsTag: matcher(tagPattern),
     intervalMs: interval === undefined ? DEFAULT_INTERVAL_MS : Number(interval.seconds) * 1_000,
     isExact: exact,
+    hasHistory: history,
   };
 }
 

@@ -81,7 +81,10 @@ export async function requestTurn(call: Call, upstream: string, force: boolean):
   call.wake("mirrors");
 }
 
-/** Takes a turn under way from its process, so that it ends; the next process that claims it goes on with it. */
+/**
+ * Takes a turn under way from its process, so that it ends; the next process that claims it goes on with it. The next
+ * turn of a Moorage compares all: what is followed may have changed.
+ */
 export async function interruptTurn(call: Call, upstream: string): Promise<void> {
   const row = await call.tx
     .updateTable("upstream_follows")
@@ -90,6 +93,15 @@ export async function interruptTurn(call: Call, upstream: string): Promise<void>
     .where("hold_until", ">", call.agreedMs)
     .returningAll()
     .executeTakeFirst();
-  if (row !== undefined) await writeFollowState(call, upstream, row, { state: SyncState.PENDING });
+  const known = row ?? (await followOf(call, upstream));
+  if (known !== undefined)
+    await writeFollowState(call, upstream, known, {
+      lastComparisonTime: undefined,
+      ...(row !== undefined && { state: SyncState.PENDING }),
+    });
   call.wake("mirrors");
+}
+
+async function followOf({ tx }: Call, upstream: string): Promise<Shown | undefined> {
+  return await tx.selectFrom("upstream_follows").selectAll().where("upstream", "=", upstream).executeTakeFirst();
 }

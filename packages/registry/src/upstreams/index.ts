@@ -2,13 +2,23 @@
 export { newestOld, noteSighting, opensAt } from "./age.ts";
 export { isSighted, lastSighted, sightedAbove } from "./sightings.ts";
 export { upstreamsArea } from "./area.ts";
-export { checkTimeOf, noteCheck, noteTagCheck, noteTagChecks, noteUpstream, type UpstreamNote } from "./commands.ts";
+export {
+  checkTimeOf,
+  noteCheck,
+  noteTagCheck,
+  noteTagChecks,
+  noteUnchanged,
+  noteUpstream,
+  type UpstreamNote,
+} from "./commands.ts";
 export { credentialPlace } from "./credentials.ts";
 export {
   claimFollow,
   type DueFollow,
   endFollow,
   FOLLOW_HOLD_MS,
+  type FollowRead,
+  type FollowReports,
   type HeldFollow,
   holdFollow,
   knownRepos,

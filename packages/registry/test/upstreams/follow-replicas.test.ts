@@ -62,7 +62,8 @@ async function startFollowed(t: TestContext): Promise<Followed> {
 
 /** How often turns began, as far as the registry sees it. */
 const turns = ({ front }: Followed): number =>
-  front.seen.filter(({ path, authorization }) => path.startsWith("/v2/_catalog") && authorization !== undefined).length;
+  front.seen.filter(({ path, authorization }) => path.startsWith("/registry/v2/repos?") && authorization !== undefined)
+    .length;
 
 test(
   "two replicas follow two registries, each by one; what the killed one had goes on at the other",

@@ -59,7 +59,8 @@ export function isFollowed(row: Row<"registry_upstreams">, rules: FollowRules, n
   return isBelow(row, rules, name) && standInOf(row, name).isAllowed;
 }
 
-function isRejected(row: Row<"registry_upstreams">, rules: FollowRules, name: string): boolean {
+/** Whether a repository would be followed, but for `allowed` and `denied`. */
+export function isRejected(row: Row<"registry_upstreams">, rules: FollowRules, name: string): boolean {
   return isBelow(row, rules, name) && !standInOf(row, name).isAllowed;
 }
 

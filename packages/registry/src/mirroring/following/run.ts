@@ -73,7 +73,7 @@ async function record(
   { due, held }: ClaimedFollow,
   result: TurnResult | undefined,
 ): Promise<void> {
-  const { state, message, repositories, missingRepositories, heldDeletions } = result ?? INTERRUPTED;
+  const { state, message, repositories, missingRepositories, heldDeletions, read, reports } = result ?? INTERRUPTED;
   const { intervalMs } = followRules(due.upstream.follow ?? "{}");
   const nextInMs =
     state === SyncState.PENDING ? 0 : state === SyncState.SUCCEEDED ? intervalMs : backOff(due, intervalMs, result);
@@ -86,6 +86,8 @@ async function record(
     repositories,
     missingRepositories,
     heldDeletions,
+    read,
+    reports,
   });
   if (state === SyncState.PENDING) return;
   const fields = { upstream: held.upstream, repositories, missingRepositories };

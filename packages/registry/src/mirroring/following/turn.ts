@@ -4,6 +4,8 @@ import { isRepositoryName, isTag, makeStandInRepo } from "../../oci/index.ts";
 import { quotaOfError } from "../../registry/index.ts";
 import {
   type DueFollow,
+  type FollowRead,
+  type FollowReports,
   followRules,
   type FollowRules,
   type HeldFollow,
@@ -20,8 +22,10 @@ import { UpstreamError } from "../errors.ts";
 import type { FollowedTags } from "../followed-tags.ts";
 import { createReferrerGaps } from "../referrer-gaps.ts";
 import type { StandInClients } from "../stand-in/sources.ts";
-import { type CatalogNames, isFollowed, MAX_REPOS, readCatalog } from "./catalog.ts";
+import { type CatalogNames, isFollowed, MAX_REPOS } from "./catalog.ts";
 import { deleteGone, type GoneTag, unlistedTags } from "./deletions.ts";
+import { Edge } from "./edge.ts";
+import { readNames } from "./names.ts";
 
 /** What turns work with. */
 export interface FollowDeps {
@@ -38,6 +42,8 @@ export interface TurnResult {
   repositories?: number;
   missingRepositories?: number;
   heldDeletions: number;
+  read?: FollowRead | undefined;
+  reports?: FollowReports | undefined;
 }
 
 /** Signals that end a turn early; its upstream stays due. */
@@ -86,6 +92,7 @@ class Turn {
   readonly #empty = createNameList();
   readonly #gone = createNameList();
   readonly #goneTags: GoneTag[] = [];
+  readonly #remarks = createNameList();
   #tags = 0;
   #unreachable = 0;
   /** What ended the turn early. */
@@ -101,16 +108,21 @@ class Turn {
 
   async run(): Promise<TurnResult | undefined> {
     const { clients } = this.#context;
-    const { upstream: row, turnMs } = this.#due;
-    const catalog = await readCatalog(row, this.#rules, clients.catalog(standInOf(row, "")), this.#ends.signal);
+    const { turnMs } = this.#due;
+    const names = await readNames(this.#due, this.#rules, clients, this.#ends.signal);
+    const edge = new Edge(this.#context.deps, this.#due, names, this.#rules.hasHistory);
+    const { catalog } = names;
     const wanted = await this.#wanted(catalog);
-    const open = wanted.filter(({ followTime }) => followTime === null || followTime < turnMs);
+    const due = wanted.filter(({ followTime }) => followTime === null || followTime < turnMs);
+    const open = due.filter((each) => !edge.isUnchanged(each));
+    const same = due.filter((each) => edge.isUnchanged(each)).flatMap(({ repo }) => repo ?? []);
+    await edge.noteUnchanged(same, this.#ends.signal);
     const left = open.toSorted((one, other) => (one.followTime ?? 0) - (other.followTime ?? 0));
     // Then the repositories would not answer either.
     if (catalog.error?.kind === "limited" || catalog.error?.kind === "unreachable") this.#error = catalog.error;
-    else await this.#copyAll(left);
+    else await this.#copyAll(edge, left);
     if (this.#ends.pause.aborted && this.#error === undefined) return undefined;
-    return await this.#result(catalog, { wanted: wanted.length, open: open.length, left: left.length });
+    return await this.#result(edge, catalog, { wanted: wanted.length, open: open.length, left: left.length });
   }
 
   /** What the catalog names, and what came before: a registry may not name all that it lets us pull. */
@@ -127,13 +139,13 @@ class Turn {
   }
 
   /** Copies repositories until none is left, or what happens concerns the others, too. */
-  async #copyAll(left: Wanted[]): Promise<void> {
+  async #copyAll(edge: Edge, left: Wanted[]): Promise<void> {
     const { pause, signal } = this.#ends;
     const work = async (): Promise<void> => {
       try {
         for (let next = left.shift(); next !== undefined && !pause.aborted; next = left.shift()) {
           signal.throwIfAborted();
-          await this.#copy(next);
+          await this.#copy(edge, next);
           if (this.#error !== undefined) return;
         }
       } catch (error) {
@@ -147,17 +159,25 @@ class Turn {
     if (failed !== undefined) throw failed.reason;
   }
 
-  async #copy({ name, repo: known }: Wanted): Promise<void> {
+  async #copy(edge: Edge, { name, repo: known }: Wanted): Promise<void> {
     const { deps, downloads, clients } = this.#context;
     // What has nothing to follow makes no repo here.
     const repo = known ?? ((await this.#hasTags(name)) ? await this.#make(name) : undefined);
     if (repo === undefined) return;
     const { signal, pause } = this.#ends;
     const { upstream, place } = clients.source(standInOf(this.#due.upstream, name), repo);
-    const job = { deps, downloads, upstream, place, signal, gaps: createReferrerGaps() };
+    const byApi = await edge.source(name, repo, upstream, signal);
+    const job = {
+      deps,
+      downloads,
+      upstream: byApi?.upstream ?? upstream,
+      place,
+      signal,
+      gaps: createReferrerGaps(),
+    };
     let listing: FollowedTags | undefined;
     const options = { follows: this.#rules.wantsTag, listed: (tags: FollowedTags) => void (listing = tags) };
-    const result = await copyTags(job, options, pause);
+    const result = await copyTags(job, { ...options, ...byApi?.options }, pause);
     if (result === undefined) return;
     const isGone = result.error?.status === 404 && listing === undefined;
     const isWhole = isGone || (result.state === SyncState.SUCCEEDED && result.tagsMissing === 0);
@@ -226,6 +246,7 @@ class Turn {
     if (isGone) this.#gone.add(name);
     else if (!isWhole) this.#failed.add(`${name} (${message})`);
     else if (isEmpty === true) this.#empty.add(name);
+    else if (message !== "") this.#remarks.add(`${name} (${message})`);
     this.#judge(error);
   }
 
@@ -235,7 +256,11 @@ class Turn {
     if (error?.kind === "limited" || this.#unreachable >= MAX_UNREACHABLE) this.#error ??= error;
   }
 
-  async #result(catalog: CatalogNames, count: { wanted: number; open: number; left: number }): Promise<TurnResult> {
+  async #result(
+    edge: Edge,
+    catalog: CatalogNames,
+    count: { wanted: number; open: number; left: number },
+  ): Promise<TurnResult> {
     const { deps } = this.#context;
     const { upstream, isForced } = this.#due;
     const notRead = catalog.error === undefined ? "" : `its catalog could not be read: ${catalog.error.message}`;
@@ -244,6 +269,7 @@ class Turn {
     const deletions = isKnown
       ? await deleteGone(deps, { upstream: upstream.uid, gone: this.#goneTags, isForced }, this.#ends.signal)
       : { held: this.#goneTags.length, problem: "", note: "" };
+    const reports = await edge.report(this.#error, this.#ends.signal);
     const incomplete = this.#failed.count + this.#impossible.count + this.#own.count;
     const problems = [
       notRead,
@@ -254,12 +280,15 @@ class Turn {
       catalog.invalid.text("name", "that no repo may have"),
       this.#nothing(catalog, count),
       deletions.problem,
+      ...edge.problems(),
     ].filter((text) => text !== "");
     const notes = [
       catalog.rejected > 0 ? `${catalog.rejected} repos that match are not allowed` : "",
       this.#empty.text("repo", "without a tag that matches"),
       this.#gone.text("repo", "that the registry does not have"),
       deletions.note,
+      this.#remarks.text("repo", "that came, with a remark"),
+      ...edge.notes(reports),
     ].filter((text) => text !== "");
     const state = this.#error?.kind === "limited" ? SyncState.RATE_LIMITED : SyncState.FAILED;
     return {
@@ -269,6 +298,8 @@ class Turn {
       repositories: count.wanted,
       missingRepositories: incomplete + count.left,
       heldDeletions: deletions.held,
+      read: edge.read,
+      reports,
     };
   }
 

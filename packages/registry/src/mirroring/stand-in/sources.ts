@@ -1,6 +1,7 @@
 import { createLru } from "@moorage/kernel/lib/lru";
 import type { StreamClient } from "@moorage/kernel/lib/stream-client";
 import { credentialPlace, type StandIn } from "../../upstreams/index.ts";
+import { type CenterClient, openCenterClient } from "../center/client.ts";
 import type { MirrorDeps } from "../context.ts";
 import type { PullSource } from "../pull-source.ts";
 import { type Catalog, openCatalog, openUpstream, type Upstream } from "../registry-client.ts";
@@ -18,6 +19,8 @@ export interface StandInClients {
   source: StandInSources;
   /** The catalog of the registry. */
   catalog(standIn: StandIn): Catalog;
+  /** The API of the registry, if it is a Moorage. */
+  center(standIn: StandIn): CenterClient;
 }
 
 interface ClientDeps {
@@ -57,6 +60,7 @@ export function createStandInClients({ deps, states, clients, retryPolicy }: Cli
   return {
     checks: (standIn) => open(standIn, "checks"),
     catalog: (standIn) => openCatalog(optionsOf(standIn, "content")),
+    center: (standIn) => openCenterClient(optionsOf(standIn, "content")),
     source: (standIn, repo) => ({
       upstream: open(standIn, "content"),
       place: { repo, sync: `${standIn.uid} ${standIn.name}`, upstream: standIn.uid },
