@@ -32,10 +32,11 @@ const images: NavPlace = {
   tabs: [
     { to: "/images", label: "All images", words: "images repos repositories" },
     { to: "/images/mirrors", label: "Mirrors", words: "sync proxy cache copy follow upstream" },
+    { to: "/images/upstreams", label: "Upstreams", words: "proxy cache remote registries docker hub stand in edge" },
     { to: "/images/replications", label: "Replications", words: "push copy sync archive other registry outgoing" },
     { to: "/images/deprecated", label: "Deprecated", words: "old end of life replaced" },
   ],
-  details: ["/repo", "/repo/settings", "/tag", "/image", "/compare", "/images/replication"],
+  details: ["/repo", "/repo/settings", "/tag", "/image", "/compare", "/images/replication", "/images/upstream"],
 };
 
 const packages: NavPlace = {

@@ -57,6 +57,13 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
     destination: "registry.example.com/a-destination-with-a-long-name/archive",
     deletions: "REPLICATION_DELETIONS_FOLLOW",
   });
+  const { uid: front } = await platform.group(organization, { name: "front" });
+  const upstream = await platform.ok("POST", `/registry/v2/upstreams/${front}`, {
+    registry: "registry.example.com",
+    prefix: "a-beginning-of-names/that-is-long",
+    follow: { repoPattern: "a-beginning-of-names/.*", exact: true },
+    disabled: true,
+  });
   await platform.ok("POST", `/registry/v2/quotas/${organization}`, { bytes: "1", tags: "100" });
   return {
     "/package": `?uid=${artifacts[0]?.uid ?? ""}`,
@@ -68,6 +75,7 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
     "/signatures/signer": `?uid=${signer.uid}`,
     "/signatures/trust-root": `?uid=${trustRoot.uid}`,
     "/images/replication": `?uid=${replication.uid}`,
+    "/images/upstream": `?uid=${upstream.uid}`,
     "/compare": `?from=acme/team-app:1.2&to=acme/team-app:1.2&repo=${repo}`,
     "/vulnerability": "?id=CVE-2026-0001",
     "/advisory": `?uid=${advisory.uid}`,

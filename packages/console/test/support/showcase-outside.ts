@@ -52,3 +52,50 @@ export async function fillReplications(platform: Platform): Promise<void> {
   await saysWhy(nightly.uid);
   await made({ name: "partners", destination: "partners.example.com/acme", onPush: true, disabled: true });
 }
+
+/** A registry that answers and states its limit, and one that is followed, with something missing. Answers that one. */
+export async function fillUpstreams(platform: Platform): Promise<string> {
+  const { groups } = await platform.ok<{ groups: { uid: string; name: string }[] }>("GET", "/iam/v2/groups");
+  const made = async (group: string, fields: object): Promise<string> => {
+    const parent = groups.find(({ name }) => name === group)?.uid ?? "";
+    // It is on only when the next turn is far away: nothing outside is asked here.
+    const upstream = await platform.ok("POST", `/registry/v2/upstreams/${parent}`, { ...fields, disabled: true });
+    return upstream.uid;
+  };
+  const hub = await made("payments", {
+    registry: "docker.io",
+    allowed: ["library/*", "bitnami/*"],
+    cooldown: "259200s",
+  });
+  const center = await made("data", {
+    registry: "registry.example.com",
+    prefix: "acme",
+    description: "What the plants run",
+    follow: { repoPattern: "acme/plant/.*", tagPattern: "v[0-9.]+", interval: "600s" },
+  });
+  const nowMs = platform.clock.nowMs();
+  const ago = (minutes: number): number => nowMs - minutes * 60_000;
+  const at = (minutes: number): string => new Date(ago(minutes)).toISOString();
+  const on = { disabled: 0, last_error: "" };
+  await platform.transact(async (tx) => {
+    const rate = { limit: 100, remaining: 76, resetTime: at(-95) };
+    const hubState = { ...on, last_success_time: ago(4), rate: JSON.stringify(rate) };
+    await tx.updateTable("registry_upstreams").set(hubState).where("uid", "=", hub).execute();
+    await tx.updateTable("upstream_follows").set({ next_time: Number.MAX_SAFE_INTEGER }).execute();
+    const state = {
+      state: "SYNC_STATE_FAILED",
+      message: "1 of 12 repositories did not come: acme/plant/press: 500",
+      lastAttemptTime: at(6),
+      lastSuccessTime: at(190),
+      nextTime: at(-180),
+      consecutiveFailures: 2,
+      repositories: "12",
+      missingRepositories: "1",
+      tags: "86",
+      missingTags: "7",
+    };
+    const centerState = { ...on, last_success_time: ago(6), follow_state: JSON.stringify(state) };
+    await tx.updateTable("registry_upstreams").set(centerState).where("uid", "=", center).execute();
+  });
+  return center;
+}

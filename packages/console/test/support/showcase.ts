@@ -8,7 +8,7 @@ import { before as affectedBefore } from "../../../server/test/support/matching.
 import type { Platform } from "../../../server/test/support/platform.ts";
 import { fillLimits, fillSignatures } from "./showcase-limits.ts";
 import { fillMachines } from "./showcase-machines.ts";
-import { fillReplications, fillTrustRoots } from "./showcase-outside.ts";
+import { fillReplications, fillTrustRoots, fillUpstreams } from "./showcase-outside.ts";
 import { fillPackages } from "./showcase-packages.ts";
 import { fillPulls } from "./showcase-pulls.ts";
 
@@ -30,6 +30,8 @@ export interface Showcase {
   artifact: string;
   /** The uid of a signature policy, by which the newest image is signed. */
   policy: string;
+  /** The uid of a registry that is followed. */
+  upstream: string;
 }
 
 /** Fills an empty installation with a team's images: three versions under one tag, findings, an advisory, a machine. */
@@ -113,6 +115,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
   await fillLimits(platform);
   await fillTrustRoots(platform);
   await fillReplications(platform);
+  const upstream = await fillUpstreams(platform);
   return {
     organization,
     repo,
@@ -122,6 +125,7 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
     subscription: subscription.uid,
     artifact,
     policy,
+    upstream,
   };
 }
 

@@ -34,7 +34,8 @@ interface Wanted {
 /** Copies blobs into the blob store. Concurrent requests in this process for one blob of a repo share one download. */
 export interface Downloads {
   /**
-   * False when the source does not have the blob. Throws an UpstreamError, or a MoorageError of this server's stores.
+   * False when the source does not have the blob. True for one that a quota refused, too, if `begin` got all of it.
+   * Throws an UpstreamError, or a MoorageError of this server's stores.
    */
   fetch(wanted: Wanted): Promise<boolean>;
 }
@@ -61,16 +62,34 @@ export function createDownloads(deps: Pick<MirrorDeps, "transactor" | "blobs" | 
     byContent.set(key, started);
     return await started;
   };
-  return {
-    fetch(wanted) {
-      const key = `${wanted.place.repo} ${wanted.digest}`;
-      const running = underWay.get(key);
-      if (running !== undefined) return running;
-      const started = start(wanted).finally(() => underWay.delete(key));
-      underWay.set(key, started);
-      return started;
-    },
+  const fetch = async (wanted: Wanted): Promise<boolean> => {
+    const key = `${wanted.place.repo} ${wanted.digest}`;
+    const running = underWay.get(key);
+    const started = running ?? start(wanted).finally(() => underWay.delete(key));
+    if (running === undefined) underWay.set(key, started);
+    try {
+      return await started;
+    } catch (thrown) {
+      const isPassed = thrown instanceof PassedOn;
+      if (isPassed && running === undefined) return true;
+      const error = isPassed ? thrown.rejection : thrown;
+      // What a quota refused is not here for those who waited: they fetch it one after the other.
+      const wantsBytes = running !== undefined && wanted.begin !== undefined && !wanted.signal.aborted;
+      if (!wantsBytes || quotaOfError(error) === undefined) throw error;
+      return await fetch(wanted);
+    }
   };
+  return { fetch };
+}
+
+/** A quota refused a blob, and the client that waited for it has all its bytes. */
+class PassedOn extends Error {
+  readonly rejection: unknown;
+
+  constructor(rejection: unknown) {
+    super("a blob was passed on without being kept", { cause: rejection });
+    this.rejection = rejection;
+  }
 }
 
 async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wanted): Promise<boolean> {
@@ -104,8 +123,9 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
       if (isRefused || (error instanceof MoorageError && error.code === Code.Aborted))
         await blobs.remove(digest, stored.generation);
       // Who pulls through a mirror has the content all the same.
-      if (isRefused) await tee?.end();
-      throw error;
+      if (!isRefused || tee === undefined) throw error;
+      await tee.end();
+      throw new PassedOn(error);
     });
   await settleCopy(deps, stored, generation);
   await tee?.end();

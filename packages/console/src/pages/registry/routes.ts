@@ -6,6 +6,7 @@ import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
 import { kindRoutes } from "./kinds/routes.ts";
 import { replicationRoutes } from "./replications/routes.ts";
+import { upstreamRoutes } from "./upstreams/routes.ts";
 import { historyQuery, splitName } from "./tag/history.ts";
 import { allGroupsQuery, FLAT, foldersQuery, foundQuery, reposQuery } from "./queries.ts";
 import { tagsQuery } from "./tags-query.ts";
@@ -85,4 +86,11 @@ const tagRoute = createRoute({
 });
 
 /** The routes of the area. */
-export const registryRoutes = [imagesRoute, ...kindRoutes, ...replicationRoutes, repoRoute, tagRoute] as const;
+export const registryRoutes = [
+  imagesRoute,
+  ...kindRoutes,
+  ...replicationRoutes,
+  ...upstreamRoutes,
+  repoRoute,
+  tagRoute,
+] as const;

@@ -27,6 +27,7 @@ export function designPages({
   artifact,
   organization,
   policy,
+  upstream,
 }: Showcase): DesignPage[] {
   return [
     { name: "home", path: "/", document: "home" },
@@ -41,6 +42,8 @@ export function designPages({
     { name: "version-findings", path: `/image?name=acme/web@${digest}&part=findings`, document: "image" },
     { name: "image-settings", path: "/repo/settings?name=acme/web", document: "settings" },
     { name: "replications", path: "/images/replications" },
+    { name: "upstreams", path: "/images/upstreams" },
+    { name: "upstream", path: `/images/upstream?uid=${upstream}` },
     { name: "packages", path: "/packages" },
     { name: "package", path: `/package?uid=${artifact}`, document: "package" },
     { name: "package-upstreams", path: "/packages/upstreams" },

@@ -7,6 +7,7 @@ const AREAS = [
   "/registry/v2/sign",
   "/registry/v2/trustRoots",
   "/registry/v2/replications",
+  "/registry/v2/upstreams",
 ];
 
 /**
