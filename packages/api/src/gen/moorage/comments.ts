@@ -3831,7 +3831,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.TagSignature.TAG_SIGNATURE_UNSPECIFIED": "As a filter: any.",
   "moorage.registry.v2.TagSignature.TAG_SIGNATURE_UNTRUSTED": "Signatures are attached, and no signer has made a valid one.",
   "moorage.registry.v2.TagsService": "TagsService manages the names that repos give to digests.",
-  "moorage.registry.v2.TagsService.CreateTag": "CreateTag sets a tag: an existing one of that name is moved, which takes the capability to update tags.",
+  "moorage.registry.v2.TagsService.CreateTag": "CreateTag sets a tag: an existing one of that name is moved, which takes the capability to update tags. Without a digest an existing one stays where it is, and only the rest is set.",
   "moorage.registry.v2.TagsService.DeleteTag": "DeleteTag removes a tag. Its history stays.",
   "moorage.registry.v2.TagsService.GetTag": "GetTag answers one tag.",
   "moorage.registry.v2.TagsService.ImportMoves": "ImportMoves adds to the history of tags what they pointed to at another registry, with the times there. It is a claim of the caller: such moves have the reason `import`. Only tags without other moves take them, and only moves after the last one that was imported; calling it again changes nothing. The digests need not be here yet.",
