@@ -26,6 +26,8 @@ done
 
 # The simulated CI system listens on loopback.
 export MOORAGE_ALLOW_PRIVATE_NETWORK=1
+# Groups may be public.
+export MOORAGE_PUBLIC_GROUPS=1
 # The server attaches what is said about vulnerabilities in images.
 export MOORAGE_VEX_REFERRERS=1
 start_server

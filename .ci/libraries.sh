@@ -24,11 +24,18 @@ prepare_maven_upstream
 
 # Upstreams are on loopback.
 export MOORAGE_ALLOW_PRIVATE_NETWORK=1
+# Groups may be public.
+export MOORAGE_PUBLIC_GROUPS=1
 start_server
 ORG=$(bootstrap organization.name)
 PUSH=$(moorage push-token create --data-dir "$DATA" --group "$ORG" --name ci --json | json password)
 PULL=$(moorage pull-token create --data-dir "$DATA" --group "$ORG" --name ci --json | json password)
 own_settings
+
+# A public group, whose libraries are read without a log-in.
+OPEN="$ORG/open"
+moorage groups create "$OPEN" >/dev/null
+moorage bindings create "$OPEN" --identity-uid everybody --role-uid registry.pull >/dev/null
 
 # npmrc PASSWORD: the configuration of a folder's npm, pnpm, yarn and bun.
 npmrc() { printf 'registry=%s/npm/%s/\n//%s/npm/%s/:_authToken=%s\n' "$URL" "$ORG" "$HOST" "$ORG" "$1" >.npmrc; }
@@ -47,6 +54,17 @@ check_npm() {
   same "npm: and work" "$(node -p 'require("ci-top")')" 42
   rm -rf node_modules
   does "npm: and by the lock file, with an empty cache" npm ci --silent --cache "$PWD/c2"
+  mkdir ../open ../anybody && cd ../open
+  echo '{"name": "ci-open", "version": "1.0.0", "main": "i.js"}' >package.json && echo 'module.exports = 43' >i.js
+  printf 'registry=%s/npm/%s/\n//%s/npm/%s/:_authToken=%s\n' "$URL" "$OPEN" "$HOST" "$OPEN" "$PUSH" >.npmrc
+  does "npm: a package is published in a public group" npm publish --silent
+  cd ../anybody && echo '{"name": "app", "version": "1.0.0", "private": true}' >package.json
+  echo "registry=$URL/npm/$OPEN/" >.npmrc
+  does "npm: and installed without a log-in" npm install --silent --cache "$PWD/c3" ci-open
+  same "npm: and works" "$(node -p 'require("ci-open")')" 43
+  echo "registry=$URL/npm/$ORG/" >.npmrc
+  refused "npm: a package of the group above is not" "E401\|E403\|E404" npm install --cache "$PWD/c4" ci-top
+  cd ../app
   refused "npm: a pull token publishes nothing" "403" bash -c 'cd ../lib && cp ../app/.npmrc . && sed -i s/2.0.0/3.0.0/ package.json && npm publish'
 }
 

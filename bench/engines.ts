@@ -27,6 +27,7 @@ import { mixedSection } from "./rows-traffic.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
 import { pushesReadSection, pushSection } from "./rows-push.ts";
 import { pullStatisticsSection } from "./rows-pull-statistics.ts";
+import { quotaPushSection } from "./rows-quota-push.ts";
 import { pullSection } from "./rows-pulls.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
@@ -223,6 +224,7 @@ async function runEngine(
       () => pushSection(bench),
       () => mixedSection(bench),
       async () => pushesReadSection(bench),
+      () => quotaPushSection(bench),
       () => pullStatisticsSection(bench),
       () => signatureSection(bench),
       async () => catalogSection(bench),

@@ -125,7 +125,8 @@ export function pushesReadSection(bench: Bench): Section | undefined {
   };
 }
 
-function pushOf({ port, authorization }: Registry, organization: string, client: Client, pushers: number) {
+/** What so many clients push, each into a repo of its own below a group. */
+export function pushOf({ port, authorization }: Registry, organization: string, client: Client, pushers: number) {
   return {
     port,
     authorization,

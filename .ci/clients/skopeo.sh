@@ -37,6 +37,16 @@ check_skopeo() {
   refused "skopeo: an anonymous pull of another tag is denied" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$public:1.0"
   refused "skopeo: an anonymous pull of a digest that latest never had is denied" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$public@$SECOND"
   refused "skopeo: an anonymous pull of a private image is denied" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$app:1.0"
+  # A public group is read without a log-in, and written by nobody new.
+  local open="$ORG/skopeo-open"
+  moorage groups create "$open" >/dev/null
+  does "skopeo: an image is pushed into a group" sk_push build1 "$HOST/$open/app:1.0"
+  refused "skopeo: the group is not public at first" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$HOST/$open/app:1.0"
+  does "skopeo: everybody may pull from the group" moorage bindings create "$open" --identity-uid everybody --role-uid registry.pull
+  same "skopeo: an image of the public group is pulled without a log-in" "$(nobody sk_digest --no-creds "docker://$HOST/$open/app:1.0")" "$FIRST"
+  does "skopeo: all blobs of it are pulled without a log-in" nobody sk_copy --src-no-creds --src-tls-verify=false "docker://$HOST/$open/app:1.0" oci:open:latest
+  refused "skopeo: nobody pushes into the public group without a log-in" "denied\|unauthorized" nobody sk_copy --dest-no-creds --dest-tls-verify=false "oci:$WORK/sample/build2:latest" "docker://$HOST/$open/app:2.0"
+  refused "skopeo: the group beside it stays private" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$app:1.0"
   refused "skopeo: a push without an organization says how names begin" "Image names begin with an organization, as in .*/first; this identity may push to" sk_push build1 "$HOST/first:1.0"
   does "skopeo: a CI job pushes with its own token" as_job main sk_push build1 "$HOST/$ORG/ci-skopeo:1.0"
   gated_skopeo "$HOST/$ORG/skopeo/gated"

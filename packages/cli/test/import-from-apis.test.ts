@@ -238,12 +238,14 @@ test("Quay: the history of tags comes, deleted ones included, and what they poin
   await there.push("acme/app:1.0", 1);
   await there.push("acme/app:1.0", 2);
   await there.push("acme/app:soon", 2);
+  await there.push("acme/app:odd", 2);
   const second = (text: string): number => Date.parse(text) / 1000;
   const soon = Math.floor(Date.now() / 1000) + 86_400;
   const { url } = await startFakeQuay(t, there.url, {
     "acme/app": [
       { name: "1.0", start_ts: second("2024-02-01T00:00:00Z"), manifest_digest: BUILD[2] },
       { name: "soon", start_ts: second("2024-05-01T00:00:00Z"), end_ts: soon, manifest_digest: BUILD[2] },
+      { name: "odd", start_ts: second("2024-05-01T00:00:00Z"), end_ts: 1e15, manifest_digest: BUILD[2] },
       {
         name: "1.0",
         start_ts: second("2024-01-01T00:00:00Z"),
@@ -260,10 +262,20 @@ test("Quay: the history of tags comes, deleted ones included, and what they poin
     "acme/empty": [],
   });
   const items = await moveIn(here, ["quay", url, "--namespace", "acme"], "$oauthtoken");
-  assert.equal(
-    items.find(({ source }) => source === "acme/app:soon")?.why,
-    `ends there at ${new Date(soon * 1000).toISOString()}, and not here`,
+  const ends = items.filter(({ kind }) => kind === "tag-end");
+  assert.deepEqual(
+    ends.map(({ source, action }) => [source, action]),
+    [
+      ["acme/app:odd", "cannot"],
+      ["acme/app:soon", "create"],
+    ],
   );
+  const endOf = async (tag: string): Promise<unknown> =>
+    (await here.json<{ expireTime?: string }>("tags", "get", `acme/old/acme/app:${tag}`)).expireTime;
+  assert.equal(Date.parse(String(await endOf("soon"))), soon * 1000);
+  assert.equal(await endOf("odd"), undefined, "the tag came, whatever its end is");
+  // The end is set without a move.
+  assert.deepEqual(await movesOf(here, "acme/old/acme/app:soon"), [`2024-05-01T00:00:00.000Z import ${BUILD[2]}`]);
   assert.deepEqual(await movesOf(here, "acme/old/acme/app:1.0"), [
     `2024-01-01T00:00:00.000Z import ${BUILD[1]}`,
     `2024-02-01T00:00:00.000Z import ${BUILD[2]}`,
@@ -283,4 +295,58 @@ test("Quay: the history of tags comes, deleted ones included, and what they poin
     ],
   );
   assert.match(await here.ok("images", "inspect", `acme/old/acme/app@${BUILD[1]}`, "-o", "json"), new RegExp(BUILD[1]));
+});
+
+test("Quay: the end of a tag that may not be set, or is past, is an item's, and the tag comes", async (t) => {
+  const { there, here } = await openPair(t);
+  await there.push("acme/app:soon", 2);
+  const soon = Math.floor(Date.now() / 1000) + 86_400;
+  const start = Date.parse("2024-05-01T00:00:00Z") / 1000;
+  const tags = [{ name: "soon", start_ts: start, end_ts: soon, manifest_digest: BUILD[2] }];
+  const { url } = await startFakeQuay(t, there.url, { "acme/app": tags });
+  const command = ["import-from", "quay", url, "--into", "acme/old"];
+  const login = ["--username", "$oauthtoken", "--password-file", "password"];
+  await here.ok(...command, "--plan", "plan.json", ...login, "--namespace", "acme");
+  const read = (): { items: (Item & { endTime?: string })[] } =>
+    JSON.parse(readFileSync(join(here.folder, "plan.json"), "utf8")) as never;
+  const pull = ["--pull-username", "robot", "--pull-password-file", "password"];
+  const apply = [...command, "--apply", "plan.json", ...pull, "-o", "json"];
+
+  // Somebody who may do all but delete tags.
+  const { roles } = await here.api<{ roles: { capabilities: string[] }[] }>("GET", "/iam/v2/roles?name=owner");
+  const { groups } = await here.api<{ groups: { uid: string }[] }>("GET", "/iam/v2/groups?name=acme");
+  const group = groups[0]?.uid ?? "";
+  const capabilities = (roles[0]?.capabilities ?? []).filter((each) => each !== "CAP_TAG_DELETE");
+  const role = await here.api("POST", `/iam/v2/roles/${group}`, { name: "mover", capabilities });
+  const mover = await here.api("POST", `/iam/v2/identities/${group}`, { name: "mover" });
+  await here.api("POST", `/iam/v2/roleBindings/${group}`, { identityUid: mover.uid, roleUid: role.uid });
+  const token = (await here.ok("token", "--identity", mover.uid)).trim();
+  const { code, stdout, stderr } = await here.run(apply, { MOORAGE_TOKEN: token });
+  assert.equal(code, 0, stderr);
+  type Counts = Record<string, number> & { kind: string };
+  const of = (text: string, kind: string): Counts | undefined =>
+    (JSON.parse(text) as { counts: Counts[] }).counts.find((each) => each.kind === kind);
+  assert.deepEqual([of(stdout, "tag")?.["done"], of(stdout, "tag-end")?.["cannot"]], [1, 1], stdout);
+  const expireTime = async (): Promise<string | undefined> =>
+    (await here.json<{ expireTime?: string }>("tags", "get", "acme/old/acme/app:soon")).expireTime;
+  assert.equal(await expireTime(), undefined);
+
+  // An edited plan: its end is past, or is not a time.
+  const plan = read();
+  const end = plan.items.find(({ kind }) => kind === "tag-end");
+  assert.ok(end !== undefined);
+  const edited = (endTime: string): void =>
+    writeFileSync(
+      join(here.folder, "plan.json"),
+      JSON.stringify({ ...plan, items: plan.items.map((item) => (item === end ? { ...item, endTime } : item)) }),
+    );
+  edited("2024-01-01T00:00:00.000Z");
+  const [past] = await here.fails(...apply);
+  assert.equal(past, 9);
+  assert.equal(await expireTime(), undefined);
+  edited("tomorrow");
+  assert.match((await here.fails(...apply))[1], /endTime: must be a time/);
+  edited(new Date(soon * 1000).toISOString());
+  await here.ok(...apply);
+  assert.equal(Date.parse((await expireTime()) ?? ""), soon * 1000);
 });

@@ -27,16 +27,20 @@ export interface Applying {
 export interface PlannedRepo {
   item: PlanItem;
   tags: PlanItem[];
+  /** When some of its tags are to end. */
+  ends: PlanItem[];
 }
 
 /** The repos of a plan that can come, with their tags. */
 export function reposOf({ items }: Plan): PlannedRepo[] {
   const repos = new Map<string, PlannedRepo>();
   for (const item of items)
-    if (item.kind === "repo" && item.action !== "cannot") repos.set(item.source, { item, tags: [] });
-  for (const item of items)
-    if (item.kind === "tag" && item.action !== "cannot")
-      repos.get(item.source.slice(0, item.source.lastIndexOf(":")))?.tags.push(item);
+    if (item.kind === "repo" && item.action !== "cannot") repos.set(item.source, { item, tags: [], ends: [] });
+  for (const item of items) {
+    if (item.action === "cannot" || (item.kind !== "tag" && item.kind !== "tag-end")) continue;
+    const repo = repos.get(item.source.slice(0, item.source.lastIndexOf(":")));
+    (item.kind === "tag" ? repo?.tags : repo?.ends)?.push(item);
+  }
   return [...repos.values()];
 }
 

@@ -36,7 +36,7 @@ export async function moveFolderRepo(
     const wanted = tags.filter((tag) => known.get(tagOf(tag)) !== tag.digest);
     const come = await bringTags(applying, { repo, item, tags: wanted }, contents);
     // With one part of a tag's past, the rest can come later: so it does with each run.
-    if (applying.history) await importMoves(applying, repo, { item, tags: come }, nameOfSource(item));
+    if (applying.history) await importMoves(applying, repo, { item, tags: come, ends: [] }, nameOfSource(item));
     else for (const tag of come) await forItem(results, tag, () => createTag(rest, repo, tag));
     await judge(applying, repo, tags, known);
     const isSame = found !== undefined && wanted.length === 0;

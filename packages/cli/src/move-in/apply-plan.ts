@@ -1,6 +1,7 @@
 // Applies a plan: groups, repos, histories, then content; the same again goes on where it was.
 import { textIn } from "../api/json-fields.ts";
 import { moveFolderRepo } from "./apply-folder.ts";
+import { applyEnds } from "./apply-ends.ts";
 import { applyLabels } from "./apply-labels.ts";
 import { applyMembers } from "./apply-members.ts";
 import { applyPolicies } from "./apply-policies.ts";
@@ -39,6 +40,7 @@ export async function applyPlan(
   const move = async (repo: PlannedRepo): Promise<void> => {
     await moveRepo(applying, repo);
     await applyLabels(applying, repo);
+    await applyEnds(applying, repo);
   };
   for await (const _ of inParallel(repos, move)) note((done += 1), repos.length);
   await applyRobots(applying, secrets);

@@ -4,6 +4,7 @@ import type { JsonObject, RestClient } from "../api/rest.ts";
 import { Failure } from "../command/failure.ts";
 import { imageAt } from "./address.ts";
 import type { ContentSizes } from "./content-sizes.ts";
+import { endItems } from "./apply-ends.ts";
 import { lackingBundles } from "./apply-labels.ts";
 import { isRobotHere } from "./apply-robots.ts";
 import { digestsOfTags, type Here, lastReason, type RepoHere, tagRowsHere } from "./here.ts";
@@ -152,8 +153,11 @@ async function repoItems(planning: Planning, name: string): Promise<PlanItem[]> 
   const tags: PlanItem[] = [];
   const seen = new Set<string>();
   try {
-    for await (const tag of inParallel(source.tags(name), (each) => sized(planning, name, each)))
-      tags.push(await tagItem({ rest, repo, name, target, known, rows }, once(seen, tag)));
+    for await (const each of inParallel(source.tags(name), (tag) => sized(planning, name, tag))) {
+      const tag = once(seen, each);
+      const item = await tagItem({ rest, repo, name, target, known, rows }, tag);
+      tags.push(item, ...endItems(item, tag, rows));
+    }
   } catch (error) {
     if (!isOfOne(error)) throw error;
     return [item("cannot", error.message)];

@@ -27,6 +27,10 @@ export interface SourceTag {
   note?: string;
   /** Its labels. */
   labels?: readonly string[];
+  /** When it is to end there; later than now. */
+  endMs?: number;
+  /** Why nothing can be said of its end there. */
+  endFault?: string;
 }
 
 /** The fields of a resource here, by their names in its API. */

@@ -43,6 +43,7 @@ const FIELDS_OF: Readonly<Record<ItemKind, readonly string[]>> = {
   group: [],
   repo: [],
   tag: ["digest", "moves", "bundles"],
+  "tag-end": ["digest", "endTime"],
   robot: ["role", "endTime", "isImage"],
   binding: ["role", "identity"],
   invite: ["role", "email"],
@@ -101,6 +102,10 @@ function detailsOf(kind: ItemKind, value: Record<string, unknown>, fail: Fail): 
         ...(moves !== undefined && { moves: movesOf(moves, fail) }),
         ...(bundles !== undefined && { bundles: bundlesIn(bundles, fail) }),
       };
+    case "tag-end":
+      if (!isDigest(digest)) return fail(".digest: must be a digest, as sha256:<64 hexadecimal digits>");
+      if (typeof endTime !== "string" || !isTime(endTime)) return fail(".endTime: must be a time");
+      return { digest, endTime };
     case "robot":
       if (endTime !== undefined && (typeof endTime !== "string" || !isTime(endTime)))
         return fail(".endTime: must be a time");
@@ -277,13 +282,14 @@ function requirePlaces(
   into: string,
   fail: Fail,
 ): void {
-  const [from, to] = [source, target].map((text) => (kind === "tag" ? text.slice(0, text.lastIndexOf(":")) : text));
+  const isOfTag = kind === "tag" || kind === "tag-end";
+  const [from, to] = [source, target].map((text) => (isOfTag ? text.slice(0, text.lastIndexOf(":")) : text));
   const fault = KNOWN_BY_SOURCE.includes(kind) ? undefined : faultOfName(from ?? "");
   if (fault !== undefined) fail(`.source: ${fault}`);
   if (!(to ?? "").startsWith(`${into}/`)) fail(`.target: is not below ${into}`);
   const below = faultOfName((to ?? "").slice(into.length + 1));
   if (below !== undefined) fail(`.target: ${below}`);
-  if (kind !== "tag") return;
+  if (!isOfTag) return;
   const [there, here] = [source, target].map((text) => text.slice(text.lastIndexOf(":") + 1));
   if (!isTag(there)) fail(".source: must end in a tag");
   if (here !== there) fail(".target: must have the tag of the source");

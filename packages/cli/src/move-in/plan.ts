@@ -11,7 +11,7 @@ export const NEVER_COME: readonly ItemKind[] = ["webhook", "setting"];
 /** What plans of packages have, and no others. */
 const PACKAGE_KINDS = ["package", "version", "project", "file", "maven-artifact", "maven-file", "upstream"] as const;
 /** What an item makes here. */
-export const ITEM_KINDS = ["group", "repo", "tag", ...RIGHTS_AND_RULES, ...PACKAGE_KINDS] as const;
+export const ITEM_KINDS = ["group", "repo", "tag", "tag-end", ...RIGHTS_AND_RULES, ...PACKAGE_KINDS] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 /** Kinds whose items are known by what they are there: several of them may have one place here. */
 export const KNOWN_BY_SOURCE: readonly ItemKind[] = [...RIGHTS_AND_RULES, "upstream"];
@@ -41,7 +41,7 @@ export interface PlanItem {
   role?: MemberRole;
   /** Of a robot: whether it is for an image alone, and its target that image. */
   isImage?: boolean;
-  /** Of a robot: when it ends there, in ISO 8601. */
+  /** Of a robot, and of the end of a tag: when it ends there, in ISO 8601. */
   endTime?: string;
   /** Of a binding: the uid of who is here already; of what becomes public that of everybody. */
   identity?: string;

@@ -27,6 +27,8 @@ interface Life {
   startMs: number;
   /** Undefined while it is alive and is not to end. */
   endMs: number | undefined;
+  /** It says of its end something that is not a time. */
+  isEndUnknown: boolean;
 }
 
 const API = "/api/v1";
@@ -130,7 +132,9 @@ function lifeOf(entry: Fields): Life {
       ? value * 1000
       : undefined;
   };
-  return { digest: textIn(entry, "manifest_digest"), startMs: ms("start_ts") ?? 0, endMs: ms("end_ts") };
+  const endMs = ms("end_ts");
+  const isEndUnknown = endMs === undefined && (entry["end_ts"] ?? null) !== null;
+  return { digest: textIn(entry, "manifest_digest"), startMs: ms("start_ts") ?? 0, endMs, isEndUnknown };
 }
 
 function tagOf(name: string, all: readonly Life[], nowMs: number): SourceTag {
@@ -140,8 +144,13 @@ function tagOf(name: string, all: readonly Life[], nowMs: number): SourceTag {
     return { ...none, fault: "points to something that is not a digest" };
   const lives = all.toSorted((one, other) => one.startMs - other.startMs);
   const alive = lives.findLast(({ endMs }) => endMs === undefined || endMs > nowMs);
-  const ends = alive?.endMs === undefined ? "" : `ends there at ${new Date(alive.endMs).toISOString()}, and not here`;
-  return { name, digest: alive?.digest ?? "", moves: movesOf(lives, nowMs), ...(ends !== "" && { note: ends }) };
+  return {
+    name,
+    digest: alive?.digest ?? "",
+    moves: movesOf(lives, nowMs),
+    ...(alive?.endMs !== undefined && { endMs: alive.endMs }),
+    ...(alive?.isEndUnknown === true && { endFault: "the source says of its end something that is not a time" }),
+  };
 }
 
 /** A move where each life begins, and a deletion where one ends before the next begins. */

@@ -16,6 +16,7 @@ const PLURALS: Readonly<Record<ItemKind, string>> = {
   group: "groups",
   repo: "repos",
   tag: "tags",
+  "tag-end": "ends of tags",
   robot: "robots",
   binding: "bindings",
   invite: "invites",

@@ -207,6 +207,10 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     text("USED TAGS", "used.tags", WIDE),
     text("LIBRARIES", "libraries", WIDE),
     text("USED LIBRARIES", "used.libraries", WIDE),
+    bytes("HISTORY", "used.historyBytes", WIDE),
+    bytes("CACHED", "used.cachedBytes", WIDE),
+    bytes("PENDING", "used.pendingBytes", WIDE),
+    time("MEASURED", "used.measureTime", WIDE),
     word("STATE", "state", "QUOTA_STATE_"),
   ],
   // What is not summed up by is empty.

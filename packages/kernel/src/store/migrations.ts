@@ -1006,6 +1006,13 @@ export const MIGRATIONS: Migration[] = [
       `create index tags_expire on tags (expire_time, uid) where expire_time is not null`,
     ],
   },
+  {
+    version: 91,
+    name: "what quotas hold beside what is in use",
+    statements: [
+      `create table quota_shares (quota KEY primary key, history_bytes INT8, pending_bytes INT8, cached_bytes INT8, time INT8 not null)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

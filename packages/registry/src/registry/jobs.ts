@@ -1,12 +1,17 @@
 import { HOUR_MS, type Job, type JobContext } from "@moorage/kernel/core/job";
 import { endTags } from "./commands.ts";
+import { isMeasureDue, measureQuotas } from "./quotas/measure.ts";
 import { statisticsRetention } from "./pulls/retention.ts";
 import { endDueTags } from "./tag-ends.ts";
 import { measureUsage } from "./usage/measure.ts";
 
 const MINUTE_MS = 60_000;
+/** How often it is looked whether a quota is to be measured. */
+const MEASURE_MS = 5 * MINUTE_MS;
 
-export function registryJobs({ transactor, reader, clock, config: { pullsRetentionMs } }: JobContext): Job[] {
+export function registryJobs(context: JobContext): Job[] {
+  const { transactor, reader, clock } = context;
+  const { pullsRetentionMs } = context.config;
   const ends: Job = {
     name: "tag-ends",
     everyMs: MINUTE_MS,
@@ -17,10 +22,19 @@ export function registryJobs({ transactor, reader, clock, config: { pullsRetenti
       return done.ended === 0 ? undefined : done;
     },
   };
+  const shares: Job = {
+    name: "quota-shares",
+    everyMs: MEASURE_MS,
+    work: "quotas",
+    done: "history, caches and open uploads of groups with quotas measured",
+    isDue: () => isMeasureDue(reader, clock.nowMs()),
+    run: (signal) => measureQuotas({ ...context, writer: transactor }, signal),
+  };
   // With a retention of zero there are no statistics.
-  if (pullsRetentionMs === 0) return [ends];
+  if (pullsRetentionMs === 0) return [ends, shares];
   return [
     ends,
+    shares,
     {
       name: "statistics",
       everyMs: HOUR_MS,

@@ -89,6 +89,17 @@ declare module "@moorage/kernel/store/tables" {
     /** The content that a quota counts: its size in bytes, and how often what is below its group has it. */
     quota_refs: { quota: string; digest: string; size: number; n: number };
     /**
+     * What of the content of a quota's group is only history or a cache, and what open uploads there held, in bytes, at
+     * `time`. Null where it could not be measured.
+     */
+    quota_shares: {
+      quota: string;
+      history_bytes: number | null;
+      pending_bytes: number | null;
+      cached_bytes: number | null;
+      time: number;
+    };
+    /**
      * Pulls of a day of UTC, counted from 1970. `tag`: empty for pulls by digest; `digest`: empty for layers and
      * configurations, which have bytes and count as no pull; `identity`: empty without a log-in. Of repos that are
      * gone, too.
@@ -131,6 +142,8 @@ export const REGISTRY_TABLES = declareTables({
   signature_checks: { key: ["id"] },
   quotas: { key: ["uid"] },
   quota_refs: { key: ["quota", "digest"] },
+  // Measured anew wherever it is missing.
+  quota_shares: { key: ["quota"], isLive: true },
   pull_days: { key: ["repo", "day", "digest", "tag", "identity"] },
   last_pulls: { key: ["repo", "digest"] },
   running_images: { key: ["repo", "digest", "source"] },

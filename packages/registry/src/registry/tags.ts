@@ -80,9 +80,9 @@ export function tagsService(
       }),
     listTagMoves: (call, request) => listTagMoves(call, pageTokenKey, request),
     async createTag(call, { parent, tag = create(TagSchema) }) {
-      // A replacement without a digest keeps the one that the tag points to now.
-      const kept = call.replaces !== undefined && tag.digest === "";
       const place = await findTag(call, parent, tag.name);
+      // Without a digest a tag that is there keeps the one that it points to now.
+      const kept = tag.digest === "" && (call.replaces !== undefined || place.tag !== undefined);
       if (call.replaces !== undefined && place.tag?.uid !== call.replaces)
         throw notFound(TagSchema.typeName, call.replaces);
       const given = kept ? { ...tag, digest: place.tag?.digest ?? "" } : tag;

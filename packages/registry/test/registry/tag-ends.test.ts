@@ -46,6 +46,15 @@ test("an end is set and taken away by who may delete tags, and ends when the tag
   assert.equal((await named("a"))?.["expireTime"], undefined);
 });
 
+test("without a digest a tag that is there gets an end and stays where it is", async () => {
+  assert.equal((await put({ name: "stays", digest: TWO, bundles: ["one"] })).status, 200);
+  const end = inMs(HOUR_MS);
+  assert.equal((await put({ name: "stays", bundles: ["one"], expireTime: end })).status, 200);
+  const now = await named("stays");
+  assert.deepEqual([now?.["digest"], now?.["expireTime"], now?.["bundles"]], [TWO, end, ["one"]]);
+  assert.equal((await put({ name: "absent", expireTime: end })).status, 400);
+});
+
 test("an end that is past, or of a protected tag, is rejected", async () => {
   const past = await put({ name: "past", digest: ONE, expireTime: inMs(-1_000) });
   assert.deepEqual([past.status, violation(past)], [400, "must be in the future"]);

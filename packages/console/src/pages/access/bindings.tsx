@@ -1,10 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { call } from "../../api/call.ts";
 import { createRoleBinding, deleteRoleBinding, type RoleBinding, updateRoleBinding } from "../../api/gen/iam.ts";
-import { openTo } from "./parts/public-access.tsx";
 import { Avatar } from "../../ui/avatar.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { MemberChoice, OpenWarning } from "./parts/member-choice.tsx";
+import { openTo } from "./parts/open-identities.ts";
 import { Place } from "./parts/place.tsx";
 import type { FormSpec, ResourceSpec } from "./parts/resource.ts";
 import styles from "./parts/parts.module.css";
@@ -115,10 +116,16 @@ export function newBindingForm({
     action: "Add",
     description: "You can grant only what you hold there yourself.",
     fields: [
-      { name: "identityUid", label: "Person or machine", kind: "identity", initial: identity },
+      {
+        name: "identityUid",
+        label: "Person or machine",
+        initial: identity,
+        render: (field) => <MemberChoice group={group} {...field} />,
+      },
       { name: "roleUid", label: "Role", kind: "role", initial: role },
       { name: "parent", label: "On group", kind: "group", initial: group, help: "And everything below it" },
     ],
+    preview: (values) => <OpenWarning values={values} />,
     send: ({ identityUid = "", roleUid = "", parent = "" }) => {
       if (parent === "") throw new Error("Choose the group that the role applies to.");
       return call(createRoleBinding, { parent, roleBinding: { identityUid, roleUid } });

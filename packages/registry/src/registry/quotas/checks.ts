@@ -27,6 +27,13 @@ export const QUOTA_CHECKS: readonly RowCheck[] = [
     repair: removeFaulty("quota_refs", ["quota"]),
   },
   {
+    kind: "quota-shares-without-quota",
+    meaning: "parts of what a quota counts were measured, and the quota is gone",
+    find: "select s.quota from quota_shares as s where not exists (select 1 from quotas as q where q.uid = s.quota)",
+    show: ["quota"],
+    repair: removeFaulty("quota_shares", ["quota"]),
+  },
+  {
     kind: "quota-miscounted",
     meaning: "a quota counts other content than its group has: `differences` is how much of it",
     find: `${REAL} select d.quota, sum(d.n) as differences from (

@@ -4,6 +4,7 @@ import { command } from "@moorage/kernel/core/command";
 import { countStep } from "./count-step.ts";
 import { noteRise, noteState } from "./crossings.ts";
 import { isCounted } from "./levels.ts";
+import { writeQuotaShares } from "./measure.ts";
 
 /**
  * Counts a part of what some quota is about that is not counted yet. Each step is exact on its own: what is written
@@ -21,7 +22,11 @@ export const countQuotas = command(
       .executeTakeFirst();
     if (row === undefined) return { isAny: false };
     const counted = await countStep(call.tx, row);
-    if (isCounted(counted)) await noteState(call, counted);
+    if (isCounted(counted)) {
+      await noteState(call, counted);
+      // What is counted can be measured.
+      call.wake("quotas");
+    }
     return { isAny: true };
   },
 );
@@ -39,4 +44,4 @@ export const noteQuotaRejection = command(
 );
 
 /** The commands of quotas beside the methods of the API. */
-export const quotaCommands = [countQuotas, noteQuotaRejection] as const;
+export const quotaCommands = [countQuotas, noteQuotaRejection, writeQuotaShares] as const;

@@ -22,9 +22,14 @@ export function quotaInit(row: Row<"quotas">): MessageInitShape<typeof QuotaSche
   };
 }
 
-/** A quota with what is used of it. */
-export function quotaMessage(row: Row<"quotas">, { bytes, repos, tags, libraries }: Used): Quota {
+/** A quota with what is used of it. `shares`: what was measured of that; undefined before it was. */
+export function quotaMessage(
+  row: Row<"quotas">,
+  { bytes, repos, tags, libraries }: Used,
+  shares?: Row<"quota_shares">,
+): Quota {
   const used = {
+    ...(shares !== undefined && sharesInit(shares)),
     ...(isCounted(row) && bytes !== undefined && { bytes: BigInt(bytes) }),
     repos: BigInt(repos),
     tags: BigInt(tags),
@@ -33,4 +38,14 @@ export function quotaMessage(row: Row<"quotas">, { bytes, repos, tags, libraries
   const quota = create(QuotaSchema, quotaInit(row));
   quota.used = create(QuotaUsageSchema, used);
   return quota;
+}
+
+function sharesInit(shares: Row<"quota_shares">): MessageInitShape<typeof QuotaUsageSchema> {
+  const { history_bytes: history, pending_bytes: pending, cached_bytes: cached, time } = shares;
+  return {
+    ...(history !== null && { historyBytes: BigInt(history) }),
+    ...(pending !== null && { pendingBytes: BigInt(pending) }),
+    ...(cached !== null && { cachedBytes: BigInt(cached) }),
+    measureTime: timestamp(Number(time)),
+  };
 }

@@ -8,7 +8,7 @@ import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { alreadyExists, type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
 import { groups, showLimits } from "@moorage/platform/iam";
 import { parentOf } from "@moorage/kernel/lib/uid";
-import type { Row } from "@moorage/kernel/store";
+import { type Row, statement } from "@moorage/kernel/store";
 import { noteState } from "./crossings.ts";
 import { type Limited, usedOf } from "./levels.ts";
 import { quotaInit, quotaMessage } from "./message.ts";
@@ -24,6 +24,8 @@ const LIST = listOf({
   defaultOrder: "createTime",
   orderBy: sortable("create_time", "update_time", "state", "uid"),
 });
+
+const selectShares = statement<Row<"quota_shares">>("select * from quota_shares where quota = ?");
 
 /** How much groups may hold: docs/quotas.md. */
 export function quotasService({ pageTokenKey }: ServiceContext): Service<typeof QuotasService> {
@@ -74,12 +76,14 @@ export function quotasService({ pageTokenKey }: ServiceContext): Service<typeof 
 }
 
 async function whole(call: Call, row: Row<"quotas">): Promise<Quota> {
-  return quotaMessage(row, await usedOf(call.tx, row));
+  const [shares] = await selectShares(call.tx, row.uid);
+  return quotaMessage(row, await usedOf(call.tx, row), shares);
 }
 
 /** Removes the quota of a group, with what it has counted. */
 export async function endQuota({ tx }: Pick<Call, "tx">, group: string): Promise<void> {
   await tx.deleteFrom("quota_refs").where("quota", "=", group).execute();
+  await tx.deleteFrom("quota_shares").where("quota", "=", group).execute();
   await tx.deleteFrom("quotas").where("uid", "=", group).execute();
 }
 

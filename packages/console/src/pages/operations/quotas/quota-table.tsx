@@ -7,7 +7,7 @@ import { Meter } from "../../../ui/meter.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Place } from "../../access/parts/place.tsx";
 import { QuotaActions } from "./quota-actions.tsx";
-import { LIMITS, softOf, useOf, useWords } from "./quota-words.ts";
+import { LIMITS, partsWords, softOf, useOf, useWords } from "./quota-words.ts";
 
 const STATES: Partial<Record<QuotaState, readonly [word: string, look: BadgeLook]>> = {
   QUOTA_STATE_COUNTING: ["Being counted", "outline"],
@@ -35,7 +35,12 @@ export function QuotaTable({ quotas, paths, ...rest }: QuotaTableProps) {
     ...LIMITS.map(([limit, label]): Column<Quota> => {
       const cell = (quota: Quota): ReactNode => {
         const use = useOf(quota, limit);
-        return <Meter text={useWords(limit, use)} part={use.part} look={use.look} />;
+        return (
+          <>
+            <Meter text={useWords(limit, use)} part={use.part} look={use.look} />
+            {limit === "bytes" && <Parts quota={quota} />}
+          </>
+        );
       };
       const isWide = limit === "tags" || limit === "libraries";
       return { id: limit, header: label, isMinor: true, isWide, cell, ...(limit === ON_PHONES && { below: cell }) };
@@ -65,6 +70,18 @@ export function QuotaTable({ quotas, paths, ...rest }: QuotaTableProps) {
       isTall
       {...rest}
     />
+  );
+}
+
+/** What of the storage is not in use by a tag here, and when that was measured. */
+function Parts({ quota }: { quota: Quota }) {
+  const words = partsWords(quota);
+  return (
+    words !== "" && (
+      <small>
+        {words} (<Time value={quota.used?.measureTime} />)
+      </small>
+    )
   );
 }
 

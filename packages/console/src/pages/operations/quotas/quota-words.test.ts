@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Quota } from "../../../api/gen/registry.ts";
-import { useOf, useWords, whyWords } from "./quota-words.ts";
+import { partsWords, useOf, useWords, whyWords } from "./quota-words.ts";
 
 const quota = (fields: Partial<Quota>): Quota => ({
   uid: "g",
@@ -41,4 +41,20 @@ test("the reason of a state is said", () => {
   assert.match(whyWords(quota({ bytes: "1000", state: "QUOTA_STATE_WARNED" })), /^Storage: 80 %/);
   assert.match(whyWords(quota({ repos: "1", state: "QUOTA_STATE_WARNED" })), /^Images: the limit is reached/);
   assert.equal(whyWords(quota({})), "");
+});
+
+test("what of the storage is not in use is said, and what was not measured is not 0", () => {
+  const counts = { bytes: "900", repos: "1", tags: "4", libraries: "0" };
+  assert.equal(partsWords(quota({})), "");
+  const measureTime = "2026-11-01T00:00:00Z";
+  const parts = { historyBytes: "0", cachedBytes: "0", pendingBytes: "0" };
+  assert.equal(partsWords(quota({ used: { ...counts, measureTime, ...parts } })), "");
+  assert.equal(
+    partsWords(quota({ used: { ...counts, measureTime, ...parts, historyBytes: "2048", pendingBytes: "10" } })),
+    "2.00 KiB history, 10 B being uploaded",
+  );
+  assert.equal(
+    partsWords(quota({ used: { ...counts, measureTime, pendingBytes: "0" } })),
+    "history not known, cached not known",
+  );
 });

@@ -49,6 +49,22 @@ export function useWords(name: Limit, { used, limit }: LimitUse): string {
   return limit === undefined ? `${words(used)}, no limit` : `${words(used)} of ${words(limit)}`;
 }
 
+/** What of the storage is history, cached or still being uploaded; nothing where that is 0 or was not measured yet. */
+export function partsWords({ used }: Quota): string {
+  if (used?.measureTime === undefined) return "";
+  const parts = [
+    ["history", used.historyBytes],
+    ["cached", used.cachedBytes],
+    ["being uploaded", used.pendingBytes],
+  ] as const;
+  return parts
+    .flatMap(([name, value]) => {
+      const size = numberOf(value);
+      return size === undefined ? [`${name} not known`] : size > 0 ? [`${bytes(size)} ${name}`] : [];
+    })
+    .join(", ");
+}
+
 /** Why the quota is in its state, in a sentence; empty when there is nothing to say. */
 export function whyWords(quota: Quota): string {
   const uses = LIMITS.map(([name, label]) => ({ label, ...useOf(quota, name) }));

@@ -1040,7 +1040,8 @@ export const TagsService: GenService<{
     output: typeof ListTagMovesResponseSchema;
   },
   /**
-   * CreateTag sets a tag: an existing one of that name is moved, which takes the capability to update tags.
+   * CreateTag sets a tag: an existing one of that name is moved, which takes the capability to update tags. Without a
+   * digest an existing one stays where it is, and only the rest is set.
    *
    * @generated from rpc moorage.registry.v2.TagsService.CreateTag
    */
