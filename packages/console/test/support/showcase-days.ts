@@ -21,7 +21,10 @@ const MEASURED_DAYS = 22;
 const UNMEASURED_DAY = 9;
 const bytesAgo = (ago: number): number => 4_000_000_000 - ago * 60_000_000 - (ago % 5) * 20_000_000;
 
-/** Fills in what an installation has counted by day: open findings, pulls of a repo, downloads of packages, and what groups take up. */
+/**
+ * Fills in what an installation has counted by day: open findings, pulls of a repo, downloads of packages, and what
+ * groups take up.
+ */
 export async function fillDays(platform: Platform, repo: string): Promise<void> {
   const nowMs = platform.clock.nowMs();
   const today = Math.floor(nowMs / DAY_MS);
