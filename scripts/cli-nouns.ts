@@ -68,6 +68,9 @@ export const NOUN_TABLE: readonly Noun[] = [
     ["Library", "Artifact"],
     ["library"],
   ),
+  noun("downloads", "Registry", "how often packages are downloaded, and when they were last", "DownloadsService", [
+    "Downloads",
+  ]),
   noun(
     "upstreams",
     "Registry",

@@ -52,6 +52,7 @@ export * from "./gen/moorage/vulnerabilities/v2/scans_pb.ts";
 export * from "./gen/moorage/vulnerabilities/v2/exposures_pb.ts";
 export * from "./gen/moorage/advisory/v2/security_advisories_pb.ts";
 export * from "./gen/moorage/libraries/v2/artifacts_pb.ts";
+export * from "./gen/moorage/libraries/v2/downloads_pb.ts";
 export * from "./gen/moorage/libraries/v2/artifact_policies_pb.ts";
 export * from "./gen/moorage/libraries/v2/blocks_pb.ts";
 export * from "./gen/moorage/libraries/v2/upstreams_pb.ts";

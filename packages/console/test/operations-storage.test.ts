@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { dayOf } from "../../registry/src/registry/pulls/days.ts";
+import { dayOf } from "../../kernel/src/lib/days.ts";
 import { pushImage } from "../../server/test/support/image.ts";
 import { publishNpm } from "../../server/test/support/npm.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { dayOf } from "../../registry/src/registry/pulls/days.ts";
+import { dayOf } from "../../kernel/src/lib/days.ts";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { pushImage } from "../../server/test/support/image.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";

@@ -54,6 +54,37 @@ test("a person finds a package, copies how it is installed, sees its files, and 
   assert.deepEqual(complaints, []);
 });
 
+test("packages and versions have their downloads, which are no 0 where they are not known", async (t) => {
+  const { signedIn, platform, complaints } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  await publishNpm(platform, "acme", "counted", "1.0.0");
+  await publishNpm(platform, "acme", "counted", "1.1.0");
+  const token = await platform.token();
+  for (let times = 0; times < 3; times += 1)
+    assert.equal((await platform.call("GET", "/npm/acme/counted/-/counted-1.0.0.tgz", { token })).status, 200);
+  await eventually(
+    async () =>
+      (await platform.reader.selectFrom("download_days").select("count").where("count", "=", 3).execute()).length === 2,
+  );
+  const page = await signedIn();
+  const cells = (table: string, name: RegExp) => page.getByRole("table", { name: table }).getByRole("row", { name });
+  await page.goto("/packages?q=counted");
+  await cells("Packages", /counted .* 3\+ /).waitFor();
+  // Counting has just begun: of the days before nothing is known.
+  await page
+    .getByTitle(/^Counted only since/)
+    .first()
+    .waitFor();
+  const since = platform.clock.nowMs() - 60 * 86_400_000;
+  await platform.transact(async (tx) => void (await tx.updateTable("download_coverage").set({ since }).execute()));
+  await page.reload();
+  await cells("Packages", /counted .* 3 /).waitFor();
+  await page.getByRole("link", { name: "counted" }).click();
+  await cells("Versions", /1\.0\.0 .* 3 /).waitFor();
+  await cells("Versions", /1\.1\.0 .* 0 /).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
 test("a version says what its publisher attests of it and that nobody verified it here, and shows its readme", async (t) => {
   const { signedIn, platform, complaints } = needs(t, opened) ?? {};
   if (signedIn === undefined || platform === undefined) return;

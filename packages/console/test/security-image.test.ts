@@ -7,6 +7,7 @@ import { npmFile } from "../../server/test/support/catalog/catalog.ts";
 import { pushArtifact, pushIndex, pushLayers } from "../../server/test/support/catalog/push.ts";
 import { osvOf, plainRecord, putRecords } from "../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../server/test/support/matching.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
 const HOSTILE = `<img src=x onerror="document.title='owned'">`;
@@ -124,6 +125,53 @@ test("versions that cannot be compared are counted beside the findings and in th
   await page.getByText("pkg:npm/other@nightly").waitFor();
   await page.goto("/repo?name=acme/nightly");
   await page.getByRole("link", { name: "1 not compared" }).waitFor();
+});
+
+test("a click on a layer, or its chip, leaves the packages and findings that are in it, by the address", async (t) => {
+  const { signedIn, platform, complaints } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  const layers = [tarOf([npmFile("app", "left-pad", "1.0.0")]), tarOf([npmFile("srv", "upper", "3.0.0")])];
+  const digest = await pushLayers({ url: platform.url, token, name: "acme/layered" }, "1.0", layers);
+  const [{ uid }] = (await platform.ok<{ repos: [{ uid: string }] }>("GET", "/registry/v2/repos?name=layered")).repos;
+  await eventually(async () => {
+    const answer: { state: string } = await platform.ok(
+      "GET",
+      `/vulnerabilities/v2/findings?repo=${uid}&digest=${digest}`,
+    );
+    return answer.state === "KNOWLEDGE_STATE_READ";
+  });
+  const page = await signedIn();
+  const cell = (name: string) => page.getByRole("table", { name: "Packages" }).getByText(name, { exact: true });
+  await page.goto("/image?name=acme/layered:1.0");
+  // The second layer, with the pointer: it opens the packages.
+  await page.locator("figure svg rect[data-layer]").nth(1).click();
+  await page.waitForURL(/part=packages/);
+  await cell("upper").waitFor();
+  assert.equal(await cell("left-pad").count(), 0);
+  assert.match(page.url(), /layer=sha256/);
+  await page.reload();
+  await cell("upper").waitFor();
+  // The first one, by the chip, which keys and screen readers reach.
+  const chip = page.getByRole("combobox", { name: "Layer" });
+  await chip.focus();
+  const [, first = ""] = await chip
+    .locator("option")
+    .evaluateAll((all) => all.map((each) => each.getAttribute("value") ?? ""));
+  await chip.selectOption(first);
+  await cell("left-pad").waitFor();
+  assert.equal(await cell("upper").count(), 0);
+  await page.getByRole("navigation", { name: "Parts of the image" }).getByRole("link", { name: "Findings" }).click();
+  await page.getByRole("row", { name: /CVE-2026-1/ }).waitFor();
+  await page.locator("figure svg rect[data-layer]").nth(1).click();
+  await page.getByRole("row", { name: /CVE-2026-1/ }).waitFor({ state: "detached" });
+  assert.match(page.url(), /part=findings/);
+  await page.getByRole("button", { name: "Remove the filter Layer" }).click();
+  await page.getByRole("row", { name: /CVE-2026-1/ }).waitFor();
+  assert.doesNotMatch(page.url(), /layer=/);
+  await page.goto(`/image?name=acme/layered:1.0&part=packages&layer=sha256:${"f".repeat(64)}`);
+  await page.getByText(/This image has no layer .*: remove the filter to see everything/).waitFor();
+  assert.deepEqual(complaints, []);
 });
 
 test("a person looks at an image: platforms, layers, configuration, packages, findings, referrers, manifest", async (t) => {

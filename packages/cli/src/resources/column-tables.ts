@@ -225,6 +225,14 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     time("LAST", "lastTime", WIDE),
     text("REPO", "repoUid", WIDE),
   ],
+  downloads: [
+    text("NAME", "name"),
+    text("VERSION", "version"),
+    word("ECOSYSTEM", "ecosystem", "ECOSYSTEM_"),
+    count("DOWNLOADS", "count"),
+    time("LAST", "lastTime"),
+    text("UID", "uid", WIDE),
+  ],
   usage: [
     text("NAME", "name"),
     text("PERIOD", "period"),

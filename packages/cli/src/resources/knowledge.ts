@@ -20,6 +20,7 @@ export const KNOWLEDGE: Readonly<Record<string, (pages: readonly JsonObject[]) =
   documents: ([first = {}]) => first,
   exposures: ([first = {}]) => first,
   pulls: ([first = {}]) => first,
+  downloads: ([first = {}]) => first,
   usage: ([first = {}]) => first,
   tags: (pages): JsonObject => {
     const unknownCount = pages.reduce((sum, page) => sum + numberIn(page, "unknownCount"), 0);
@@ -73,14 +74,15 @@ export function unknownTexts(page: JsonObject): string[] {
   ];
 }
 
-/** Since when pulls are counted, without which a list with none says nothing. */
+/** Since when pulls or downloads are counted, without which a list with none says nothing. */
 function pullTexts(page: JsonObject): string[] {
   const coverage = page["coverage"];
   if (!isObject(coverage)) return [];
   const [since, days] = [textIn(coverage, "since"), numberIn(coverage, "lossyDayCount")];
-  if (since === "") return ["pulls are not counted: nothing is known"];
+  const what = page["downloads"] === undefined ? "pulls" : "downloads";
+  if (since === "") return [`${what} are not counted: nothing is known`];
   const missing = days === 0 ? "" : `; of ${countOf(days, "day")} since then some are missing`;
-  return [`pulls are counted since ${since}${missing}`];
+  return [`${what} are counted since ${since}${missing}`];
 }
 
 function summaryTexts(page: JsonObject): string[] {

@@ -1,4 +1,4 @@
-import { dayOf } from "../../../registry/src/registry/pulls/days.ts";
+import { dayOf } from "../../../kernel/src/lib/days.ts";
 import type { Place } from "../../../server/test/support/catalog/place.ts";
 import type { Platform } from "../../../server/test/support/platform.ts";
 import {

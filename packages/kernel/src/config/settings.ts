@@ -406,7 +406,7 @@ export const TABLE = {
     orZero(duration({ min: "2d", maxMs: 3650 * DAY_MS })),
     "MOORAGE_PULLS_RETENTION",
     "400d",
-    "How long the statistics of pulls, of open findings and of what groups take up are kept, by day; from 2d to 3650d. 0 counts none of them, and forgets since when pulls were counted.",
+    "How long the statistics of pulls and downloads, of open findings and of what groups take up are kept, by day; from 2d to 3650d. 0 counts none of them, and forgets since when pulls and downloads were counted.",
   ),
   eventsPrefix: setting(domain, "MOORAGE_EVENTS_PREFIX", "dev.moorage", "Prefix of the types of events."),
   /**

@@ -1007,7 +1007,21 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
-    version: 91,
+    version: 88,
+    name: "downloads of packages",
+    statements: [
+      `create table download_days (item KEY not null, day INT8 not null, count INT8 not null, primary key (item, day)) WITHOUT_ROWID`,
+      `create index download_days_day on download_days (day, item)`,
+      `create table last_downloads (item KEY not null, artifact KEY not null, time INT8 not null, primary key (item)) WITHOUT_ROWID`,
+      `create index last_downloads_artifact on last_downloads (artifact, item)`,
+      `create index last_downloads_time on last_downloads (time)`,
+      `create table download_coverage (id INT8 primary key, since INT8 not null)`,
+      `create table download_counters (id KEY primary key, time INT8 not null, until_time INT8 not null)`,
+      `create table download_gaps (day INT8 primary key, downloads INT8 not null)`,
+    ],
+  },
+  {
+    version: 89,
     name: "what quotas hold beside what is in use",
     statements: [
       `create table quota_shares (quota KEY primary key, history_bytes INT8, pending_bytes INT8, cached_bytes INT8, time INT8 not null)`,

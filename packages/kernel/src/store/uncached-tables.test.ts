@@ -187,11 +187,11 @@ test("only event services, handlers of uploads, catalogs of images, findings and
   // findings. A push puts its image into the queue, and what may be attached to one or has changed of it. Answers
   // with findings, what needs attention, exposures, statistics of pulls, reports, what was resolved, differences,
   // ends of life, VEX, scans and images with a library are not cached, nor are those of replications, repos with a
-  // gate, statistics of pulls, and what retention by pulls would delete. What is weighed before it is read is not
-  // part of an answer. Clients of libraries get what upstreams say by protocols of their own, and tags of groups
-  // that stand for registries are not cached. The checks of areas are those of `moorage fsck`.
+  // gate, statistics of pulls and downloads, and what retention by pulls would delete. What is weighed before it is
+  // read is not part of an answer. Clients of libraries get what upstreams say by protocols of their own, and tags of
+  // groups that stand for registries are not cached. The checks of areas are those of `moorage fsck`.
   const catalogs =
-    /^(?:(?:libraries|registry|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|exposures|exploitation|finding-days|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|operations[\\/]attention[\\/]|registry[\\/](?:(?:pulls|usage)[\\/]|(?:attachment-checks|gate-events|repos)\.ts$)|replication[\\/]|trust[\\/]|upstreams[\\/])/;
+    /^(?:(?:libraries|registry|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|downloads|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|exposures|exploitation|finding-days|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|operations[\\/]attention[\\/]|registry[\\/](?:(?:pulls|usage)[\\/]|(?:attachment-checks|gate-events|repos)\.ts$)|replication[\\/]|trust[\\/]|upstreams[\\/])/;
   const uploads =
     /^oci[\\/](?:blobs[\\/](?:sessions|stale-uploads|commands)|gc[\\/](?:repos|grace-commands|reachability))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");

@@ -4,9 +4,9 @@ import type { Tables } from "./tables.ts";
  * Tables that change constantly while events are delivered or images pushed, and that are read only by the event
  * services and by the handlers of uploads, whose responses are not cached; the processes that serve, which are not
  * answered; those of what images hold, of which only finished catalogs are answered, which never change; findings,
- * scans, signatures, replications and statistics of pulls, whose answers are not cached; events of gates, which are
- * not answered; and what upstreams of libraries say, for clients whose answers are not cached. A commit that changes
- * only these invalidates no cached response: see `Embedded.version`.
+ * scans, signatures, replications and statistics of pulls and downloads, whose answers are not cached; events of gates,
+ * which are not answered; and what upstreams of libraries say, for clients whose answers are not cached. A commit that
+ * changes only these invalidates no cached response: see `Embedded.version`.
  */
 export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "processes",
@@ -53,6 +53,11 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "pull_counters",
   "pull_gaps",
   "usage_days",
+  "download_days",
+  "last_downloads",
+  "download_coverage",
+  "download_counters",
+  "download_gaps",
   "replication_items",
   "finding_days",
 ];

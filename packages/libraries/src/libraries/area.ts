@@ -3,6 +3,7 @@ import {
   UpstreamsService,
   ArtifactPoliciesService,
   BlocksService,
+  DownloadsService,
   LibraryFindingsService,
 } from "@moorage/api/messages";
 import { countedBelow } from "@moorage/kernel/aip/resource";
@@ -13,6 +14,8 @@ import { blocksService } from "./blocks/service.ts";
 import { LIBRARY_CHECKS } from "./checks.ts";
 import { libraryCommands } from "./commands.ts";
 import { ecosystemsWith } from "./ecosystems.ts";
+import { downloadMetrics } from "./downloads/metrics.ts";
+import { downloadsService } from "./downloads/service.ts";
 import { libraryFindingsService } from "./findings/service.ts";
 import { artifactPoliciesService } from "./policies/service.ts";
 import { LIBRARY_TABLES } from "./tables.ts";
@@ -46,9 +49,10 @@ export const librariesArea: Area = {
     served(UpstreamsService, upstreamsService),
     served(ArtifactPoliciesService, artifactPoliciesService),
     served(BlocksService, blocksService),
+    served(DownloadsService, downloadsService),
     served(LibraryFindingsService, libraryFindingsService),
   ],
   commands: libraryCommands,
   jobs: libraryJobs,
-  metrics: [blockMetrics, libraryMetrics],
+  metrics: [blockMetrics, downloadMetrics, libraryMetrics],
 };

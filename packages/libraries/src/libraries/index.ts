@@ -2,6 +2,9 @@
 export { librariesArea } from "./area.ts";
 export { type BlockRecorder, createBlockRecorder } from "./blocks/recorder.ts";
 export { blockMetrics } from "./blocks/metrics.ts";
+export { endDownloadCoverage } from "./downloads/commands.ts";
+export { createDownloadCounter } from "./downloads/counter.ts";
+export { downloadMetrics } from "./downloads/metrics.ts";
 export { ecosystemsWith, loadEcosystems } from "./ecosystems.ts";
 export { openReading } from "./reading-pool.ts";
 export { type Reading } from "./reading/open.ts";

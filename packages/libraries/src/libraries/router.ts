@@ -51,7 +51,7 @@ export function libraryHandler({ ecosystems, ...deps }: LibraryHandlerDeps): Lib
         exchange.steps.admit();
         const cached = await cachedAnswer(exchange);
         if (cached !== undefined) {
-          begin(cached.verb);
+          begin(cached.answer.verb);
           return sendCached(exchange, cached);
         }
         exchange.segments = texts.map(decoded);

@@ -153,6 +153,19 @@ declare module "@moorage/kernel/store/tables" {
       last_time: number;
       open_time: number | null;
     };
+    /**
+     * Downloads of a day of UTC, counted from 1970. `item`: the uid of a library, for those of all its versions, or of
+     * one version; also of those that are gone.
+     */
+    download_days: { item: string; day: number; count: number };
+    /** When a library or version was last downloaded. `artifact`: the library of a version; empty for a library. */
+    last_downloads: { item: string; artifact: string; time: number };
+    /** Since when downloads are counted. At most one row. */
+    download_coverage: { id: number; since: number };
+    /** The processes that count downloads, as `pull_counters` has those that count pulls. */
+    download_counters: { id: string; time: number; until_time: number };
+    /** Days of which downloads are missing. `downloads`: how many are known to be. */
+    download_gaps: { day: number; downloads: number };
   }
 }
 
@@ -171,4 +184,10 @@ export const LIBRARY_TABLES = declareTables({
   },
   artifact_blocks: { key: ["uid"], weight: "length(detail)" },
   upstream_fetches: { key: ["id"], isLive: true },
+  download_days: { key: ["item", "day"] },
+  last_downloads: { key: ["item"] },
+  // Of the time between an export and its import nothing is known: counting begins again there.
+  download_coverage: { key: ["id"], isLive: true },
+  download_counters: { key: ["id"], isLive: true },
+  download_gaps: { key: ["day"] },
 });

@@ -45,7 +45,7 @@ export { standInAbove } from "./stand-ins.ts";
 export { runConfigOf } from "./run-config.ts";
 export { createPullCounter, type PullCounter } from "./pulls/counter.ts";
 export { endPullCoverage } from "./pulls/commands.ts";
-export { coverageMessage, coversSince, pullCoverage } from "./pulls/coverage.ts";
+export { coversSince, pullCoverage } from "./pulls/coverage.ts";
 export { pulledImages } from "./pulls/pulled-images.ts";
 export { type Puller, pullersOf } from "./pulls/pullers.ts";
 export { requireEventsOf } from "./pulls/require-events.ts";

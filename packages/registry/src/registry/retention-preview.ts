@@ -13,7 +13,8 @@ import { timestamp } from "@moorage/kernel/lib/timestamps";
 import type { Call } from "@moorage/kernel/core/call";
 import { invalidArgument } from "@moorage/kernel/errors";
 import { compilePolicy, policyOf, policyViolations } from "./policies.ts";
-import { coverageMessage, pullCoverage } from "./pulls/coverage.ts";
+import { coverageMessage } from "@moorage/kernel/aip/coverage-message";
+import { pullCoverage } from "./pulls/coverage.ts";
 import { type Expiring, expiringTags, planRetention } from "./retention.ts";
 
 const MAX_PAGE_SIZE = 200;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { dayOf } from "../../src/registry/pulls/days.ts";
+import { dayOf } from "../../../kernel/src/lib/days.ts";
 import { type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 // What is deleted, and what is not, because somebody pulls it, or because that is not known.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { dayOf } from "../../src/registry/pulls/days.ts";
+import { dayOf } from "../../../kernel/src/lib/days.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { pushImage } from "../../../server/test/support/image.ts";
 import { type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";

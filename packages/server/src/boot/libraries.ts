@@ -2,6 +2,8 @@ import type { Logger } from "pino";
 import type { Config } from "@moorage/kernel/config";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import {
+  createDownloadCounter,
+  downloadMetrics,
   ecosystemsWith,
   libraryMetrics,
   openReading,
@@ -19,7 +21,12 @@ export interface OpenedLibraries {
   ecosystems: ReturnType<typeof ecosystemsWith>;
   upstreams: Upstreams;
   reading: Reading;
+  /** Counts downloads. Undefined without a retention of statistics. */
+  downloads: ReturnType<typeof createDownloadCounter> | undefined;
 }
+
+/** The sums of downloads are written as rarely as those of pulls, by default every 5 s. */
+const COUNTED_EVERY_POLLS = 5;
 
 export function openLibraries(
   config: Config,
@@ -42,7 +49,18 @@ export function openLibraries(
     isShared: store.engine === "postgres" || config.workers > 1,
   });
   shutdown.at("mirroring", () => upstreams.close());
+  const downloads =
+    config.pullsRetentionMs > 0
+      ? createDownloadCounter({
+          writer: transactor,
+          clock,
+          log,
+          lost: observation.of(downloadMetrics).uncounted,
+          everyMs: COUNTED_EVERY_POLLS * config.workPollMs,
+        })
+      : undefined;
+  shutdown.at("pull recorder", () => downloads?.close());
   // After the requests that are under way.
   shutdown.at("writer", () => reading.close());
-  return { ecosystems: ecosystemsWith(ecosystems), upstreams, reading };
+  return { ecosystems: ecosystemsWith(ecosystems), upstreams, reading, downloads };
 }

@@ -5,6 +5,7 @@ import { HOUR_MS, type Job, type JobContext } from "@moorage/kernel/core/job";
 import { systemCallNow } from "@moorage/kernel/core/system-call";
 import type { Wakes } from "@moorage/kernel/work";
 import { type Keyring, rotateKeys } from "@moorage/platform/auth";
+import { endDownloadCoverage } from "@moorage/libraries/libraries";
 import { endPullCoverage } from "@moorage/registry/registry";
 import { longestIntervalMs, periodicJob } from "./periodic-job.ts";
 import { renewVexReferrers, type VexElsewhere } from "./vex-referrers.ts";
@@ -28,7 +29,9 @@ const VEX_EVERY_MS = 2_000;
  */
 export async function startJobs(deps: JobsDeps): Promise<{ stop(): Promise<void> }> {
   await rotateOldKeys(deps);
-  if (deps.config.pullsRetentionMs === 0) await deps.transactor.write(endPullCoverage, systemCallNow(deps.clock), {});
+  if (deps.config.pullsRetentionMs === 0)
+    for (const end of [endPullCoverage, endDownloadCoverage])
+      await deps.transactor.write(end, systemCallNow(deps.clock), {});
   const holder = randomUUID();
   const jobs = [...deps.areas.flatMap((area) => area.jobs?.(deps) ?? []), ...ownJobs(deps)];
   const running = jobs.map((job) => periodicJob(job, { ...deps, holder }));

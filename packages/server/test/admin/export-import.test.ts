@@ -471,6 +471,8 @@ test("every table is exported, or left out on purpose", async (t) => {
         "change_keys",
         "pull_counters",
         "pull_coverage",
+        "download_counters",
+        "download_coverage",
       )
       .sort(),
     tables.map(({ name }) => name),

@@ -17,6 +17,10 @@ const OTHERS: ReadonlySet<string> = new Set([
   "pull_coverage",
   "pull_days",
   "last_pulls",
+  "download_counters",
+  "download_coverage",
+  "download_days",
+  "last_downloads",
   "schema_version",
   "sqlite_sequence",
 ]);

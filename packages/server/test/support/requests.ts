@@ -45,6 +45,7 @@ import {
   ScansService,
   SearchService,
   StorageService,
+  DownloadsService,
   PullsService,
   UsageService,
   ExposuresService,
@@ -351,6 +352,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(SearchService.method.search, () => ({ query: "app", uidp: { descendantsOf: group } }));
   add(StorageService.method.listStorage, () => everywhere);
   add(PullsService.method.listPulls, () => everywhere);
+  add(DownloadsService.method.listDownloads, () => everywhere);
   add(UsageService.method.listUsage, () => everywhere);
   add(UsageService.method.reportUsage, () => ({ source: "cluster", references: [{ image: "acme/app", digest }] }));
   add(ExposuresService.method.listExposures, () => ({ ...everywhere, vulnerability: "CVE-2021-44228" }));

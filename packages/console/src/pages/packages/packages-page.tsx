@@ -12,6 +12,7 @@ import { SearchBox } from "../../ui/search-box.tsx";
 import { Segmented } from "../../ui/segments.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Toolbar } from "../../ui/toolbar.tsx";
+import { downloadColumns, useDownloads } from "./download-cells.tsx";
 import { GroupPath } from "./group-path.tsx";
 import styles from "./package.module.css";
 import { packagesQuery } from "./queries.ts";
@@ -58,6 +59,8 @@ export function PackagesPage() {
   const navigate = route.useNavigate();
   const list = useSuspenseInfiniteQuery(packagesQuery(search));
   const rows = list.data.pages.flatMap((page) => page.artifacts);
+  const downloads = useDownloads(rows.map(({ uid }) => uid));
+  const columns = downloads === undefined ? COLUMNS : COLUMNS.toSpliced(-1, 0, ...downloadColumns<Artifact>(downloads));
   const set = (change: { q?: string | undefined; ecosystem?: string | undefined }): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   return (
@@ -86,7 +89,7 @@ export function PackagesPage() {
           label="Packages"
           rowWord="package"
           rows={rows}
-          columns={COLUMNS}
+          columns={columns}
           idOf={({ uid }) => uid}
           isTall
           total={Number(list.data.pages[0]?.totalCount ?? rows.length)}

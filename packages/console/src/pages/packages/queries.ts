@@ -7,6 +7,7 @@ import {
   listArtifacts,
   listArtifactVersions,
   listBlocks,
+  listDownloads,
   listLibraryFindings,
   listUpstreams,
 } from "../../api/gen/libraries.ts";
@@ -49,6 +50,10 @@ export const readmeQuery = (uid: string) => query(getArtifactReadme, { uid });
 /** The versions of a package, the newest first. */
 export const versionsQuery = (artifactId: string) =>
   listQuery(listArtifactVersions, { artifactId, pageSize: PAGE_SIZE });
+
+/** The downloads of the last 30 days of packages or, with `artifactId`, of its versions. */
+export const downloadsQuery = (uids: readonly string[], artifactId: string) =>
+  query(listDownloads, { uids: [...uids], pageSize: PAGE_SIZE, ...(artifactId !== "" && { artifactId }) });
 
 /** The tags of images that contain a package. */
 export const usesQuery = (artifactId: string) => listQuery(listArtifactImages, { artifactId, pageSize: PAGE_SIZE });

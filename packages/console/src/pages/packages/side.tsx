@@ -5,6 +5,8 @@ import { durationWords } from "../../lib/durations.ts";
 import { parentUid } from "../../lib/uid.ts";
 import { SideFacts, SidePart } from "../../ui/columns.tsx";
 import { Time } from "../../ui/time.tsx";
+import { PullCount } from "../registry/pulls/pull-cells.tsx";
+import { LastDownload, useDownloads } from "./download-cells.tsx";
 import { useGroupPath } from "./group-path.tsx";
 import { type FileFacts, fileFactsQuery } from "./file-facts.ts";
 import { isReserved, nearest } from "./rules.ts";
@@ -25,6 +27,7 @@ export function PackageSide({ package_, group, version }: PackageSideProps) {
   const { uid, ecosystem, name, createTime } = package_;
   const { data: facts } = useQuery(fileFactsQuery({ ecosystem, group, name, version }));
   const upstreams = useQuery({ ...upstreamsOf(ecosystem), retry: false }).data?.upstreams;
+  const downloads = useDownloads([uid]);
   const upstream = upstreams && nearest(parentUid(uid), upstreams);
   return (
     <>
@@ -46,6 +49,15 @@ export function PackageSide({ package_, group, version }: PackageSideProps) {
             ],
             ["Registry", ecosystemWord(ecosystem)],
             ["Provenance", facts && ecosystem !== "ECOSYSTEM_JAVA" ? provenanceWords(facts) : undefined],
+            [
+              "Downloads",
+              downloads && (
+                <span key="downloads">
+                  <PullCount seen={downloads(uid)} /> in 30 days
+                </span>
+              ),
+            ],
+            ["Last download", downloads && <LastDownload key="downloaded" seen={downloads(uid)} />],
             ["First published", <Time key="time" value={createTime} />],
             [
               "Upstream",

@@ -9,6 +9,7 @@ import type { Column } from "../../ui/column.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Time } from "../../ui/time.tsx";
+import { downloadsColumn, useDownloads } from "./download-cells.tsx";
 import styles from "./package.module.css";
 import { blocksOf } from "./queries.ts";
 import { VersionActions } from "./version-actions.tsx";
@@ -77,13 +78,19 @@ export function Versions({ package_, list, selected }: VersionsProps) {
     [uid, ecosystem, latestVersion, selected, blocks],
   );
   const rows = list.data.pages.flatMap(({ artifactVersions }) => artifactVersions);
+  const downloads = useDownloads(
+    rows.map((row) => row.uid),
+    uid,
+  );
   if (rows.length === 0) return <Empty title="No versions">All versions were removed.</Empty>;
   return (
     <DataTable
       label="Versions"
       rowWord="version"
       rows={rows}
-      columns={columns}
+      columns={
+        downloads === undefined ? columns : columns.toSpliced(-2, 0, downloadsColumn<ArtifactVersion>(downloads))
+      }
       idOf={({ uid: each }) => each}
       total={Number(list.data.pages[0]?.totalCount ?? rows.length)}
       onMore={list.hasNextPage ? () => void list.fetchNextPage() : undefined}

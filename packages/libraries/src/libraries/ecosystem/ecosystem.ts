@@ -36,8 +36,20 @@ export interface Ecosystem {
   tasks: readonly Task[];
   /** The documents that it reads of upstreams. */
   documents: readonly AnyKind[];
+  /** Which files count as downloads. Defaults to all files of versions. */
+  downloads?: DownloadRules;
   /** The readme in what it keeps of an artifact as a whole. Undefined for an ecosystem that keeps none. */
   readme?: Readme;
+}
+
+/** A file of an artifact, as it is kept: see the columns of `artifact_files`. */
+type KeptFile = Pick<Row<"artifact_files">, "name" | "metadata">;
+
+/** Which files of versions count as downloads: those that are installed, and not what says something about them. */
+interface DownloadRules {
+  counts(file: KeptFile): boolean;
+  /** Whether it is not known of a file, because it came before that was noted. It does not count then. */
+  isUnsure?(file: KeptFile): boolean;
 }
 
 interface Readme {

@@ -1,5 +1,6 @@
 import { Capability, Ecosystem } from "@moorage/api/messages";
 import type { ServedEcosystem } from "../requests/protocol.ts";
+import { mavenDownloads } from "./downloads.ts";
 import { folderMetadata, metadataDocument, pluginPrefix, pom, pomDocument, pomFacts } from "./tasks.ts";
 import { mavenVersions } from "./versions.ts";
 
@@ -27,6 +28,7 @@ export const maven: ServedEcosystem = {
     packing: ["type", "classifier"],
   },
   changes: {},
+  downloads: mavenDownloads,
   tasks: [folderMetadata, pom, pomFacts, pluginPrefix],
   documents: [metadataDocument, pomDocument],
   errorBody: (message) => ({ contentType: "text/plain; charset=utf-8", text: `${message}\n` }),

@@ -12,7 +12,7 @@ import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { keptFacts, upstreamFacts } from "./facts.ts";
 import { upstreamListing } from "./offer.ts";
 import { endingOf, type MavenPath, type Sum } from "./paths.ts";
-import type { KeptMetadata, PomFacts, UpstreamPom } from "./pom-facts.ts";
+import type { KeptMetadata, PomFacts, PomMetadata, UpstreamPom } from "./pom-facts.ts";
 import { pomFacts } from "./tasks.ts";
 import { folderOf, lastModifiedMs, urlOf } from "./upstream-paths.ts";
 import { MAX_POM_BYTES } from "./upstream-poms.ts";
@@ -75,9 +75,11 @@ async function keptFile(
   const pom = isPom
     ? await readPom(exchange, Buffer.from(await blobs.readWhole(stored.digest, stored.generation)), path)
     : judged;
+  const ofPom: PomMetadata | undefined = isPom && pom !== undefined ? { packaging: pom.packaging } : undefined;
   const metadata: KeptMetadata = pom === undefined ? {} : { license: pom.license, parent: pom.parent };
   return {
     of: path.version,
+    ...(ofPom !== undefined && { metadata: JSON.stringify(ofPom) }),
     version: {
       version: path.version,
       description: pom?.description ?? "",

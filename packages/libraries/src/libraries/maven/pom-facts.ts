@@ -11,6 +11,7 @@ export interface PomFacts {
   license: string;
   /** Whose license holds where it names none; null without a parent. */
   parent: Release | null;
+  packaging: string;
 }
 
 /**
@@ -19,6 +20,9 @@ export interface PomFacts {
 export interface UpstreamPom extends PomFacts {
   publishMs: number | null;
 }
+
+/** What `artifact_files.metadata` has of a POM; nothing of one that came before that was noted. */
+export type PomMetadata = Partial<Pick<PomFacts, "packaging">>;
 
 /** What `artifact_versions.metadata` has of a version of an upstream: nothing when its POM did not come first. */
 export type KeptMetadata = Partial<Pick<PomFacts, "license" | "parent">>;
@@ -58,5 +62,10 @@ export function pomFacts(text: string, release: Release): PomFacts {
       );
   const { parent } = pom;
   const isPlain = parent !== undefined && Object.values(parent).every(isPathName);
-  return { description: pom.summary, license: licenseOf(pom.licenses), parent: isPlain ? parent : null };
+  return {
+    description: pom.summary,
+    license: licenseOf(pom.licenses),
+    parent: isPlain ? parent : null,
+    packaging: pom.packaging,
+  };
 }

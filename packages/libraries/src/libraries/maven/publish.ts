@@ -12,6 +12,7 @@ import { ReadingError } from "../reading/reading-error.ts";
 import { type MavenPath, nameOf } from "./paths.ts";
 import { type MavenState, pluginOfJar, pluginOfPom } from "./plugins.ts";
 import type { Pom } from "./pom.ts";
+import type { PomMetadata } from "./pom-facts.ts";
 import { sumOf } from "./send.ts";
 import { snapshotFileOf } from "./snapshots.ts";
 import { pom as pomTask } from "./tasks.ts";
@@ -80,7 +81,10 @@ async function takeFile(exchange: LibraryExchange, path: MavenPath & { kind: "fi
       // A POM may come after other files of its version.
       redescribes: true,
       about: await pluginOf(exchange, path, said, blob),
-      file: { name: `${version}/${file}` },
+      file: {
+        name: `${version}/${file}`,
+        ...(said !== undefined && { metadata: JSON.stringify({ packaging: said.packaging } satisfies PomMetadata) }),
+      },
     }),
   };
 }

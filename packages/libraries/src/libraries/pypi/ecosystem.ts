@@ -1,6 +1,7 @@
 import { Capability, Ecosystem } from "@moorage/api/messages";
 import type { ServedEcosystem } from "../requests/protocol.ts";
 import { normalizedName } from "./names.ts";
+import { isBeside } from "./beside.ts";
 import { MAX_README_CHARS, stateOf } from "./readme.ts";
 import { coreMetadata, projectDocument, projectPage } from "./tasks.ts";
 import { pypiVersions } from "./versions.ts";
@@ -22,6 +23,7 @@ export const pypi: ServedEcosystem = {
   changes: {},
   tasks: [projectPage, coreMetadata],
   documents: [projectDocument],
+  downloads: { counts: ({ name }) => !isBeside(name) },
   readme: { of: (state) => stateOf(state).readme, maxChars: MAX_README_CHARS },
   errorBody: (message) => ({ contentType: "text/plain; charset=utf-8", text: `${message}\n` }),
   protocol: async () => (await import("./protocol.ts")).pypiProtocol,

@@ -4,11 +4,9 @@ import type { Row } from "@moorage/kernel/store";
 import { ORIGIN } from "../ecosystem/origin.ts";
 import type { VisibleFile } from "../artifacts/visible.ts";
 import type { VersionFacts } from "../policies/judge.ts";
+import { BESIDE, isBeside } from "./beside.ts";
 import type { SimpleFile } from "./simple-pages.ts";
 import type { ListedFile } from "./upstream-page.ts";
-
-/** What stands beside a distribution, under its name and one of these. Sources: PEP 658, 740. */
-export const BESIDE = { metadata: ".metadata", provenance: ".provenance" } as const;
 
 /** A distribution that clients may ask for: it is here, or its upstream lists it. */
 export interface OfferedFile extends SimpleFile {
@@ -95,11 +93,6 @@ export async function offeredFiles(
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Whether the name is that of metadata or provenance of a distribution. */
-function isBeside(name: string): boolean {
-  return name.endsWith(BESIDE.metadata) || name.endsWith(BESIDE.provenance);
 }
 
 type Licenses = ReadonlyMap<string, string>;

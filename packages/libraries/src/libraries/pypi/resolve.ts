@@ -7,7 +7,8 @@ import { type LibraryExchange, read } from "../requests/exchange.ts";
 import { type Named, removedIn } from "../requests/resolve.ts";
 import { filePages, type KeptRows, smallRows, versionPages } from "../requests/rows.ts";
 import { isProjectName, normalizedName } from "./names.ts";
-import { BESIDE, type FileMetadata, type OfferedFile, offeredFiles } from "./offer.ts";
+import { BESIDE } from "./beside.ts";
+import { type FileMetadata, type OfferedFile, offeredFiles } from "./offer.ts";
 import { projectDocument } from "./tasks.ts";
 import { ACCEPTED, type ListedFile, type ProjectKind } from "./upstream-page.ts";
 

@@ -1,6 +1,7 @@
 import { matchesEtag } from "@moorage/kernel/lib/etags";
 import type { Request } from "@moorage/kernel/core/http";
 import {
+  type CachedResponse,
   createResponseCache,
   type ResponseCache,
   type ResponseCacheOptions,
@@ -41,14 +42,15 @@ function keyOf(req: Request, address: string): string | undefined {
   return `${address}${url} ${encodings} ${accept} ${authorization}`;
 }
 
-/** The cached answer to the same request; undefined when it must be worked on. */
-export async function cachedAnswer({ req, steps, deps, callData }: LibraryExchange): Promise<CachedAnswer | undefined> {
-  return (await steps.cached(keyOf(req, deps.addresses.registry(req)), callData.nowMs))?.answer;
+/** The cached answer to the same request, and whose it is; undefined when it must be worked on. */
+export async function cachedAnswer(exchange: LibraryExchange): Promise<CachedResponse<CachedAnswer> | undefined> {
+  const { req, steps, deps, callData } = exchange;
+  return await steps.cached(keyOf(req, deps.addresses.registry(req)), callData.nowMs);
 }
 
 /** Keeps an answer with an ETag for the same request, unless it was noted as one that is recorded each time. */
 export function cacheAnswer(
-  { req, steps, verb, isRecorded = false, callData, deps, goodUntilMs }: LibraryExchange,
+  { req, steps, verb, isRecorded = false, callData, deps, goodUntilMs, download }: LibraryExchange,
   headers: Readonly<Record<string, string>>,
   body: Uint8Array,
 ): void {
@@ -58,7 +60,7 @@ export function cacheAnswer(
   const { nowMs } = callData;
   const isSaid = goodUntilMs !== undefined && goodUntilMs > nowMs;
   const untilMs = isSaid ? goodUntilMs : nowMs + Math.min(UNKNOWN_MS, deps.config.upstreamTtlMs);
-  steps.keep(body.length, () => ({ verb, headers: { ...headers, etag }, body: text(), untilMs }));
+  steps.keep(body.length, () => ({ verb, headers: { ...headers, etag }, body: text(), untilMs, download }));
 }
 
 /** Whether the client has the answer already. */

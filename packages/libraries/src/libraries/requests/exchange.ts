@@ -11,6 +11,8 @@ import type { Transactor } from "@moorage/kernel/core/transactor";
 import type { Awaitable } from "@moorage/kernel/lib/awaitable";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import type { Reading } from "../reading/open.ts";
+import type { DownloadCounter } from "../downloads/counter.ts";
+import type { DownloadedVersion } from "../downloads/parts.ts";
 import type { BlockRecorder } from "../blocks/recorder.ts";
 import type { Upstreams } from "../upstreams/open.ts";
 import type { Ecosystem } from "../ecosystem/ecosystem.ts";
@@ -44,6 +46,8 @@ export interface LibraryDeps {
   auditor: Pick<Auditor, "note">;
   /** Records what policies block. */
   blocks: Pick<BlockRecorder, "note">;
+  /** Counts downloads. Without it there are no statistics of them. */
+  downloads?: Pick<DownloadCounter, "note"> | undefined;
   config: LibraryConfig;
   /** Under which URL a client reaches the registry. */
   addresses: Pick<Addresses, "registry">;
@@ -63,6 +67,8 @@ export interface LibraryExchange {
   steps: RequestSteps<CachedAnswer>;
   /** What is asked for, as metrics name it; empty until that is known. */
   verb: string;
+  /** What an answer with the whole file counts as a download of. Undefined for what is no download. */
+  download?: DownloadedVersion | undefined;
   /** Each answer to this request is recorded, so that it must be worked on each time. Defaults to no. */
   isRecorded?: boolean;
   /**
@@ -135,6 +141,8 @@ export interface CachedAnswer {
   verb: string;
   headers: Readonly<Record<string, string>> & { etag: string };
   body: string;
+  /** What it counts as a download of. */
+  download?: DownloadedVersion | undefined;
   /** Until when it is valid when nothing is committed, in milliseconds since 1970. */
   untilMs: number;
 }

@@ -5,6 +5,7 @@ import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed, type VisibleFile } from "../artifacts/visible.ts";
 import type { NewFile } from "../artifacts/write.ts";
 import { libraryError } from "../http/errors.ts";
+import type { DownloadedVersion } from "../downloads/parts.ts";
 import type { ReceivedFile } from "../http/receive.ts";
 import type { VersionFacts } from "../policies/judge.ts";
 import { type FetchedFile, keepFetchedFile } from "../upstreams/commands.ts";
@@ -95,7 +96,14 @@ export async function answerFile(exchange: LibraryExchange, steps: FileSteps): P
     const facts = await steps.facts(found, kept);
     if (facts !== undefined) requireOpen(exchange, gate, facts);
   }
+  exchange.download = downloadOf(exchange, kept);
   await steps.send(kept.file);
+}
+
+/** What a file counts as a download of. */
+function downloadOf({ ecosystem }: LibraryExchange, { file, version }: VisibleFile): DownloadedVersion | undefined {
+  if (version === undefined || ecosystem.downloads?.counts(file) === false) return undefined;
+  return { artifact: file.artifact, version: version.uid };
 }
 
 /** Fetches a file, once, and keeps it. Answers whether something is against it and was noted, in a preview. */

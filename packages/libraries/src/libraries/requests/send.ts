@@ -1,4 +1,5 @@
 import { beginAnswer } from "@moorage/kernel/core/http";
+import type { Caller } from "@moorage/kernel/core/call";
 import { matchesEtag } from "@moorage/kernel/lib/etags";
 import { createLru } from "@moorage/kernel/lib/lru";
 import { Code, MoorageError } from "@moorage/kernel/errors";
@@ -42,7 +43,11 @@ export function begin(
 }
 
 /** Answers as the same request was answered before. */
-export function sendCached(exchange: LibraryExchange, cached: CachedAnswer): void {
+export function sendCached(
+  exchange: LibraryExchange,
+  { answer: cached, caller }: { answer: CachedAnswer; caller: Caller },
+): void {
+  noteDownload(exchange, cached.download, caller);
   if (isKnown(exchange, cached)) send(exchange, 304, cached.headers, "");
   else send(exchange, 200, cached.headers, cached.body);
 }
@@ -54,6 +59,16 @@ export function sendJson(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   send(exchange, status, { "content-type": "application/json", ...headers }, Buffer.from(JSON.stringify(body)));
+}
+
+/** Counts a GET that is answered with a whole file, with 304, or with where to get it. */
+function noteDownload(
+  { req, deps, callData }: LibraryExchange,
+  download: LibraryExchange["download"],
+  { identity }: Caller,
+): void {
+  if (download !== undefined && req.method === "GET")
+    deps.downloads?.note(download, { identity, nowMs: callData.nowMs });
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -87,7 +102,8 @@ export interface SentFile {
 /**
  * Answers a GET or HEAD with a file's content, or the part of it that a Range header asks for. The ETag is its digest;
  * a file that is the same for ever is kept by clients, not by shared caches: who may read it can change. A GET may be
- * redirected to the blob store, as that of a blob. Throws 404 when the content is gone, and 416.
+ * redirected to the blob store, as that of a blob. A GET of all of it counts as a download. Throws 404 when the content
+ * is gone, and 416.
  */
 export async function sendFile(
   exchange: LibraryExchange,
@@ -107,12 +123,18 @@ export async function sendFile(
     etag,
     ...headers,
   };
-  if (matchesEtag(req.headers["if-none-match"], etag)) return send(exchange, 304, all, Buffer.alloc(0));
+  const noteWhole = (): void => noteDownload(exchange, exchange.download, exchange.caller);
+  if (matchesEtag(req.headers["if-none-match"], etag)) {
+    noteWhole();
+    return send(exchange, 304, all, Buffer.alloc(0));
+  }
   const location =
     req.method === "GET" && size > 0 ? await redirectUrl(exchange, digest, stored.generation) : undefined;
   // A client repeats its Range header at the new address.
-  if (location !== undefined)
+  if (location !== undefined) {
+    if (req.headers.range === undefined) noteWhole();
     return send(exchange, 307, { ...headers, etag, location, "cache-control": "no-store" }, Buffer.alloc(0));
+  }
   const ifRange = req.headers["if-range"];
   const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
   const range = parseRange(asked, size);
@@ -131,7 +153,10 @@ export async function sendFile(
       const content = await contentOf(exchange, { digest, generation: stored.generation });
       // Its content never changes, and a version that is open stays open until somebody changes something.
       exchange.goodUntilMs = Infinity;
-      if (range === "whole") return send(exchange, 200, all, content);
+      if (range === "whole") {
+        noteWhole();
+        return send(exchange, 200, all, content);
+      }
       beginPart();
       if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;
       return void res.end(content.subarray(part.start, part.end + 1));
@@ -144,6 +169,8 @@ export async function sendFile(
     // A part cannot be verified by the digest of the whole.
     if (range === "whole") await deps.blobs.readAll({ digest, generation: stored.generation, size }, take);
     else await deps.blobs.read(digest, stored.generation, part, take);
+    // A part is none: some clients read the metadata in a file so, and go on where one broke off.
+    if (range === "whole") noteWhole();
     res.end();
   } catch (error) {
     if (error instanceof MoorageError && error.code === Code.NotFound && !res.headersSent)

@@ -1,33 +1,17 @@
 import type { Call } from "@moorage/kernel/core/call";
 import { command, type CommandOptions } from "@moorage/kernel/core/command";
 import { processOfOtherSchema } from "@moorage/platform/processes";
-import { type Database, statement } from "@moorage/kernel/store";
+import { statement } from "@moorage/kernel/store";
 import { addPulls, setLastPulls } from "./add-pulls.ts";
+import { coverageOfPulls } from "./coverage.ts";
 import type { CountedPart } from "./parts.ts";
-import { dayOf, startOf } from "./days.ts";
+import { dayOf } from "@moorage/kernel/lib/days";
 
 // The rows are sums, which any order of writes gives. What a crash of the database takes back, its next start counts
 // as missing, since the process that wrote it crashed with it or goes on to say that it counts.
 const OPTIONS = { isolation: "read committed" } as const satisfies CommandOptions;
-// A process that counts says so every minute.
-const HOLD_MS = 180_000;
-const MAX_GAP_DAYS = 400;
 const MAX_EXPIRED = 1_000;
 
-const startCoverage = statement("insert into pull_coverage (id, since) values (1, ?) on conflict (id) do nothing");
-const restartCoverage = statement(
-  "insert into pull_coverage (id, since) values (1, ?) on conflict (id) do update set since = excluded.since",
-);
-const shortenCoverage = statement("update pull_coverage set since = ? where since < ?");
-const addGap = statement(
-  "insert into pull_gaps (day, pulls) values (?, ?) on conflict (day) do update set pulls = pull_gaps.pulls + excluded.pulls",
-);
-const renewCounter = statement(
-  "insert into pull_counters (id, time, until_time) values (?, ?, ?) on conflict (id) do update set time = excluded.time, until_time = excluded.until_time",
-);
-const takeCrashed = statement<{ time: number }>(
-  "delete from pull_counters where until_time < ? and id <> ? returning time",
-);
 /**
  * Adds what a process has counted, without what identities pulled that are not counted, and of repos that are gone.
  * Marks the days on which a process that crashed may have counted what it did not write.
@@ -36,14 +20,17 @@ export const writePulls = command(
   "registry.writePulls",
   async (call: Call, { counter, pulls, last, lost, lostLast }: CountedPart): Promise<void> => {
     const { tx, nowMs, agreedMs } = call;
-    await noteCrashes(tx, counter, nowMs, agreedMs);
-    for (const { day, pulls: count } of lost) await addGap(tx, day, count);
-    if (lostLast) await restartCoverage(tx, nowMs);
-    // Beside a process of an older version, which counts nothing, it is not known what is pulled.
-    else if ((await processOfOtherSchema(tx, agreedMs)) === undefined) await startCoverage(tx, nowMs);
+    const isAlike = lostLast || (await processOfOtherSchema(tx, agreedMs)) === undefined;
+    await coverageOfPulls.note(tx, {
+      counter,
+      lost: lost.map(({ day, pulls: count }) => ({ day, count })),
+      // Beside a process of an older version, which counts nothing, it is not known what is pulled.
+      begins: lostLast ? "anew" : isAlike ? "where it has not" : "not",
+      nowMs,
+      agreedMs,
+    });
     await addPulls(tx, pulls);
     await setLastPulls(tx, last);
-    await renewCounter(tx, counter, nowMs, agreedMs + HOLD_MS);
   },
   OPTIONS,
 );
@@ -52,7 +39,7 @@ export const writePulls = command(
 export const endPullCounter = command(
   "registry.endPullCounter",
   async ({ tx }: Call, { counter }: { counter: string }): Promise<void> => {
-    await tx.deleteFrom("pull_counters").where("id", "=", counter).execute();
+    await coverageOfPulls.end(tx, counter);
   },
   OPTIONS,
 );
@@ -61,7 +48,7 @@ export const endPullCounter = command(
 export const endPullCoverage = command(
   "registry.endPullCoverage",
   async ({ tx }: Call, _input: Record<string, never>): Promise<void> => {
-    await tx.deleteFrom("pull_coverage").execute();
+    await coverageOfPulls.forget(tx);
   },
   OPTIONS,
 );
@@ -99,18 +86,11 @@ export const expireStatistics = command(
     { what, beforeMs }: { what: ExpiringStatistics; beforeMs: number },
   ): Promise<{ removed: number; more: boolean }> => {
     // Of before there is nothing left: it is not known again.
-    if (what === "pulls") await shortenCoverage(tx, startOf(dayOf(beforeMs)), startOf(dayOf(beforeMs)));
+    if (what === "pulls") await coverageOfPulls.shorten(tx, beforeMs);
     const removed = (await EXPIRING[what](tx, BY_TIME.has(what) ? beforeMs : dayOf(beforeMs))).length;
     return { removed, more: removed === MAX_EXPIRED };
   },
   OPTIONS,
 );
-
-async function noteCrashes(tx: Database, counter: string, nowMs: number, agreedMs: number): Promise<void> {
-  for (const { time } of await takeCrashed(tx, agreedMs, counter)) {
-    const last = dayOf(nowMs);
-    for (let day = Math.max(dayOf(Number(time)), last - MAX_GAP_DAYS); day <= last; day += 1) await addGap(tx, day, 0);
-  }
-}
 
 export const pullCommands = [writePulls, endPullCounter, endPullCoverage, expireStatistics] as const;

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { systemCallNow } from "@moorage/kernel/core/system-call";
 import type { CommandWriter } from "@moorage/kernel/core/transactor";
 import type { Clock } from "@moorage/kernel/lib/clock";
+import { dayOf } from "@moorage/kernel/lib/days";
+import { rowsText, startCountWriter, takeEntries } from "@moorage/kernel/work";
 import { endPullCounter, writePulls } from "./commands.ts";
 import {
   type AnsweredPull,
@@ -12,7 +13,6 @@ import {
   type PulledContent,
 } from "./parts.ts";
 import { createRecentPulls } from "./recent.ts";
-import { dayOf } from "./days.ts";
 
 /** Counts pulls in memory and writes the sums, for which requests do not wait. */
 export interface PullCounter {
@@ -41,10 +41,6 @@ export interface PullCounterDeps {
 
 const MAX_COUNTS = 10_000;
 const MAX_LAST = 100_000;
-/** The longest time in which a process that counts says nothing; see pull_counters. */
-const HEARTBEAT_MS = 60_000;
-/** How often it is logged that nothing can be written. */
-const LOG_EVERY_MS = 60_000;
 
 /**
  * Creates a counter. What cannot be written stays in memory until it can. When that is full, what is counted already is
@@ -59,9 +55,6 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
   const lost = new Map<number, number>();
   const recent = createRecentPulls<PulledContent>();
   let lostLast = false;
-  let flushing: Promise<void> | undefined;
-  let writtenMs = -Infinity;
-  let loggedMs = -Infinity;
 
   /** The sum that the pulls are in; undefined when there is no space for them. */
   const count = (key: string, pulls: CountedPulls): CountedPulls | undefined => {
@@ -97,8 +90,8 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
   };
   const take = (): { part: CountedPart; restore(): void } => {
     recent.clear();
-    const pulls = taken(counts, MAX_PART);
-    const last = taken(lasts, MAX_PART);
+    const pulls = takeEntries(counts, MAX_PART);
+    const last = takeEntries(lasts, MAX_PART);
     const days = [...lost];
     const wasLost = lostLast;
     lost.clear();
@@ -106,8 +99,8 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
     return {
       part: {
         counter,
-        pulls: textOf(pulls),
-        last: textOf(last),
+        pulls: rowsText(pulls),
+        last: rowsText(last),
         lost: days.map(([day, number]) => ({ day, pulls: number })),
         lostLast: wasLost,
       },
@@ -120,34 +113,16 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
     };
   };
   const isEmpty = (): boolean => counts.size === 0 && lasts.size === 0 && lost.size === 0 && !lostLast;
-  /** Answers whether it was written. */
-  const flush = async (): Promise<boolean> => {
-    const isDue = Math.abs(clock.agreedMs() - writtenMs) >= HEARTBEAT_MS;
-    if (isEmpty() && !isDue) return true;
-    do {
-      const { part, restore } = take();
-      try {
-        await writer.write(writePulls, systemCallNow(clock), part);
-        writtenMs = clock.agreedMs();
-      } catch (error) {
-        restore();
-        if (clock.agreedMs() - loggedMs >= LOG_EVERY_MS) {
-          loggedMs = clock.agreedMs();
-          log.error({ err: error }, "writing the statistics of pulls failed; it is attempted again");
-        }
-        return false;
-      }
-    } while (!isEmpty());
-    return true;
-  };
-  const flushOnce = (): Promise<void> =>
-    (flushing ??= flush()
-      .then(() => undefined)
-      .finally(() => {
-        flushing = undefined;
-      }));
-  const timer = setInterval(() => void flushOnce(), everyMs).unref();
-  void flushOnce();
+  const counting = startCountWriter({
+    what: "pulls",
+    clock,
+    log,
+    everyMs,
+    isEmpty,
+    take,
+    write: (data, part: CountedPart) => writer.write(writePulls, data, part),
+    end: (data) => writer.write(endPullCounter, data, { counter }),
+  });
 
   return {
     note(content, pull) {
@@ -166,28 +141,6 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
       const last = isManifest ? noteLast(key, { repo, tag, digest, identity, timeMs: nowMs }) : undefined;
       recent.keep(content, { identity, day, pulls, sum, last });
     },
-    async close() {
-      clearInterval(timer);
-      await flushOnce();
-      // What came meanwhile; and without what could not be written it does not end as if nothing was lost.
-      if (!(await flush())) return;
-      // A process of an older version writes nothing any longer: the others then take the day for one with gaps.
-      await writer
-        .write(endPullCounter, systemCallNow(clock), { counter })
-        .catch((error: unknown) => log.warn({ err: error }, "ending the statistics of pulls of this process failed"));
-    },
+    close: () => counting.close(),
   };
-}
-
-/** Takes at most so many entries out of the map. */
-function taken<V>(map: Map<string, V>, max: number): [string, V][] {
-  const entries: [string, V][] = [];
-  for (const entry of map) if (entries.push(entry) === max) break;
-  for (const [key] of entries) map.delete(key);
-  return entries;
-}
-
-/** The values as JSON by their place, which every engine reads as rows. */
-function textOf<V>(entries: readonly [string, V][]): string {
-  return JSON.stringify({ ...entries.map(([, value]) => value) });
 }

@@ -5,7 +5,7 @@ import { failedPrecondition, invalidArgument } from "@moorage/kernel/errors";
 import { isoTime } from "@moorage/kernel/lib/timestamps";
 import { type Database, select } from "@moorage/kernel/store";
 import { coversSince, pullCoverage } from "./coverage.ts";
-import { dayOf, dayText } from "./days.ts";
+import { dayOf, dayText } from "@moorage/kernel/lib/days";
 import { RUNNING_FOR_MS } from "./last-uses.ts";
 
 /** What is to be deleted: a repo, or a tag of it. */

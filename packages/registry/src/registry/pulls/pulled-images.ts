@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { within } from "@moorage/kernel/aip/scope";
 import type { Database } from "@moorage/kernel/store";
-import { dayOf } from "./days.ts";
+import { dayOf } from "@moorage/kernel/lib/days";
 
 /** A manifest of a repo that was pulled, and how often. */
 interface PulledImage {

@@ -1,5 +1,5 @@
 import { type Database, statement } from "@moorage/kernel/store";
-import { dayOf } from "./days.ts";
+import { dayOf } from "@moorage/kernel/lib/days";
 
 /** Who pulled an image, and when. Times are in milliseconds since 1970. */
 export interface Puller {

@@ -1,4 +1,4 @@
-import { dayOf } from "./days.ts";
+import { dayOf } from "@moorage/kernel/lib/days";
 import type { AnsweredPull, CountedPulls, LastPull } from "./parts.ts";
 
 /** Where the pulls of one content by one identity are counted on one day. */

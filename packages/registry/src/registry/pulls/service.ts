@@ -9,6 +9,7 @@ import {
 } from "@moorage/api/messages";
 import { sql } from "kysely";
 import { neededFor, rejectUnlistable } from "@moorage/kernel/aip/access";
+import { coverageMessage } from "@moorage/kernel/aip/coverage-message";
 import { openPosition, pagedBy, sealPosition } from "@moorage/kernel/aip/positions";
 import { scopeOf, within } from "@moorage/kernel/aip/scope";
 import { timeViolations } from "@moorage/kernel/aip/times";
@@ -19,9 +20,9 @@ import { invalidArgument } from "@moorage/kernel/errors";
 import { isoTime, milliseconds, timestamp } from "@moorage/kernel/lib/timestamps";
 import { isWithin } from "@moorage/kernel/lib/uid";
 import { imagePaths } from "../image-paths.ts";
-import { coverageMessage, pullCoverage } from "./coverage.ts";
+import { pullCoverage } from "./coverage.ts";
 import { csvOf } from "./csv.ts";
-import { dayOf, dayText } from "./days.ts";
+import { dayOf, dayText } from "@moorage/kernel/lib/days";
 import { columnsOf, countRows, positionOf, type PullCondition, type PullSum, sumsOf } from "./sums.ts";
 import { requireEventsOf } from "./require-events.ts";
 

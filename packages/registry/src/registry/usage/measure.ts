@@ -5,7 +5,7 @@ import { systemCallNow } from "@moorage/kernel/core/system-call";
 import type { CommandWriter } from "@moorage/kernel/core/transactor";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import { type Database, statement } from "@moorage/kernel/store";
-import { dayOf } from "../pulls/days.ts";
+import { dayOf } from "@moorage/kernel/lib/days";
 import { bytesOf, type MeasuredGroup } from "./bytes.ts";
 
 interface MeasureDeps {

@@ -1,4 +1,4 @@
-import { dayOf, dayText, startOf } from "../pulls/days.ts";
+import { dayOf, dayText, startOf } from "@moorage/kernel/lib/days";
 
 /** A day or a month of UTC. */
 export interface Period {

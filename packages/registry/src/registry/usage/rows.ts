@@ -1,8 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GroupUsageSchema } from "@moorage/api/messages";
 import { type Database, statement } from "@moorage/kernel/store";
-import type { PullCoverage } from "../pulls/coverage.ts";
-import { dayOf, startOf } from "../pulls/days.ts";
+import type { Coverage } from "@moorage/kernel/work";
+import { dayOf, startOf } from "@moorage/kernel/lib/days";
 import type { Period } from "./periods.ts";
 
 /** A group whose usage is shown. */
@@ -35,7 +35,7 @@ export async function usageOf(
   db: Database,
   { uid, name, cost_labels: labels }: UsedGroup,
   periods: readonly Period[],
-  coverage: PullCoverage,
+  coverage: Coverage,
 ): Promise<MessageInitShape<typeof GroupUsageSchema>[]> {
   const firstDay = periods[0]?.firstDay ?? 0;
   const endDay = periods.at(-1)?.endDay ?? 0;

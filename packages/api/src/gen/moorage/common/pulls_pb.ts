@@ -15,20 +15,20 @@ export const file_moorage_common_pulls: GenFile = /*@__PURE__*/
   fileDesc("Chptb29yYWdlL2NvbW1vbi9wdWxscy5wcm90bxIObW9vcmFnZS5jb21tb24iZgoMUHVsbENvdmVyYWdlEikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpsb3NzeV9kYXlzGAIgAygJEhcKD2xvc3N5X2RheV9jb3VudBgDIAEoBWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
- * PullCoverage says what the statistics of pulls cover.
+ * PullCoverage says what the statistics of pulls of images, or of downloads of libraries, cover.
  *
  * @generated from message moorage.common.PullCoverage
  */
 export type PullCoverage = Message<"moorage.common.PullCoverage"> & {
   /**
-   * Since when pulls are counted. Absent: they are not, and nothing is known.
+   * Since when they are counted. Absent: they are not, and nothing is known.
    *
    * @generated from field: google.protobuf.Timestamp since = 1;
    */
   since?: Timestamp | undefined;
 
   /**
-   * The days since then, at most the last 100 of them, of which some pulls are missing: more were made than could be
+   * The days since then, at most the last 100 of them, of which some are missing: more were made than could be
    * written, or a server ended before it had written them.
    *
    * @generated from field: repeated string lossy_days = 2;

@@ -1,4 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { listFindings, type ListFindingsRequest } from "../../../api/gen/vulnerabilities.ts";
 import { listQuery } from "../../../api/queries.ts";
@@ -6,6 +7,7 @@ import { countSeverities } from "../../../lib/severities.ts";
 import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";
 import { FilterChip } from "../../../ui/filter-chip.tsx";
+import { Note } from "../../../ui/note.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { SearchBox } from "../../../ui/search-box.tsx";
 import { SeverityBar } from "../../../ui/severity-bar.tsx";
@@ -16,11 +18,13 @@ import { SEVERITIES, severityOf } from "../severity.tsx";
 import { sizedLayers } from "./build-steps.ts";
 import { FixFirst } from "./fix-first.tsx";
 import { NotCompared } from "./incomparable.tsx";
+import { inLayer, layerNote } from "./layer-filter.ts";
 import type { Chosen } from "./platforms.ts";
 
 const route = getRouteApi("/shell/image");
 
 const PAGE_SIZE = 200;
+const MAX_FILTERED = 2_000;
 const ONLY = [
   ["kev", "Known to be exploited"],
   ["fixable", "With a version that fixes it"],
@@ -28,7 +32,7 @@ const ONLY = [
 
 /** The vulnerabilities of an image. */
 export function Findings({ chosen: { place, digest, manifest } }: { chosen: Chosen }) {
-  const { severity, state, only, query: letters } = route.useSearch();
+  const { severity, state, only, layer, query: letters } = route.useSearch();
   const minSeverity = severityOf(severity);
   const input: ListFindingsRequest = {
     repo: place.repoUid,
@@ -43,7 +47,21 @@ export function Findings({ chosen: { place, digest, manifest } }: { chosen: Chos
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
     listQuery(listFindings, input),
   );
-  const rows = data?.pages.flatMap(({ findings }) => findings) ?? [];
+  const all = data?.pages.flatMap(({ findings }) => findings) ?? [];
+  const layers = sizedLayers(manifest?.json, undefined).map((each) => each.digest);
+  const { rows, unplaced } = inLayer(all, layer, ({ locations }) => ({ layers: locations.map((each) => each.layer) }));
+  // The server does not filter by layer: the pages that follow are read, up to a limit.
+  const readsOn = layer !== undefined && hasNextPage && !isFetchingNextPage && all.length < MAX_FILTERED;
+  useEffect(() => {
+    if (readsOn) void fetchNextPage();
+  }, [readsOn, fetchNextPage]);
+  const note = layerNote({
+    layer,
+    known: manifest && layers,
+    unplaced,
+    word: "finding",
+    readOnly: hasNextPage ? all.length : undefined,
+  });
   const notCompared = data?.pages[0]?.notCompared ?? 0;
   const unknown = data?.pages.flatMap(({ unknownImages }) => unknownImages) ?? [];
   // Of a part nobody knows what the whole looks like.
@@ -55,6 +73,7 @@ export function Findings({ chosen: { place, digest, manifest } }: { chosen: Chos
       <Filters />
       <ErrorNote error={error} />
       {isPending && <p role="status">Reading the findings…</p>}
+      {note !== "" && <Note>{note}</Note>}
       <NotKnown images={unknown} />
       <NotCompared repo={place.repoUid} digest={digest} count={notCompared} />
       <StaleFeeds feeds={data?.pages.flatMap(({ staleFeeds }) => staleFeeds) ?? []} />
@@ -70,7 +89,7 @@ export function Findings({ chosen: { place, digest, manifest } }: { chosen: Chos
         data !== undefined && (
           <FindingTable
             rows={rows}
-            layers={sizedLayers(manifest?.json, undefined).map((layer) => layer.digest)}
+            layers={layers}
             onMore={hasNextPage ? () => void fetchNextPage() : undefined}
             isLoadingMore={isFetchingNextPage}
           />

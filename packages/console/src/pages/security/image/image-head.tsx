@@ -50,9 +50,30 @@ export function ImageLayers({ chosen: { manifest, place, digest } }: { chosen: C
     enabled: layers.length > 0,
     retry: false,
   });
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const choose = (layer: string | undefined): void =>
+    void navigate({
+      search: (before) => ({
+        ...before,
+        layer,
+        // What is filtered is to be seen.
+        ...(layer !== undefined && before.part !== "findings" && { part: "packages" }),
+      }),
+      replace: true,
+      resetScroll: false,
+    });
   const baseCount = base?.layerCount ?? 0;
   const size = layers.slice(0, baseCount).reduce((sum, each) => sum + each.size, 0);
-  return <LayerBar layers={layers} baseCount={baseCount} base={base && <BaseWords base={base} size={size} />} />;
+  return (
+    <LayerBar
+      layers={layers}
+      baseCount={baseCount}
+      base={base && <BaseWords base={base} size={size} />}
+      chosen={search.layer}
+      onChoose={choose}
+    />
+  );
 }
 
 /** Which image of an index is looked at. */
@@ -65,7 +86,7 @@ export function PlatformChoice({ chosen: { images, platform } }: { chosen: Chose
       className={styles.platform}
       value={platform}
       onChange={({ target: { value } }) =>
-        void navigate({ search: (before) => ({ ...before, platform: value }), replace: true })
+        void navigate({ search: (before) => ({ ...before, platform: value, layer: undefined }), replace: true })
       }
     >
       {images.map(({ platform: each, digest }) => (

@@ -82,7 +82,12 @@ function Image({ name }: { name: string }) {
               <Link
                 key={id}
                 to="/image"
-                search={{ name, part: id, ...(search.platform && { platform: search.platform }) }}
+                search={{
+                  name,
+                  part: id,
+                  ...(search.platform && { platform: search.platform }),
+                  ...(search.layer && { layer: search.layer }),
+                }}
                 aria-current={id === part ? "page" : undefined}
               >
                 {label}

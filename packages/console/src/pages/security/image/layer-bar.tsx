@@ -1,5 +1,7 @@
 import { type ReactNode, useId } from "react";
 import { bytes, counted } from "../../../lib/bytes.ts";
+import { FilterChip } from "../../../ui/filter-chip.tsx";
+import { layerOptions } from "./layer-filter.ts";
 import { layerParts, type SizedLayer } from "./layer-parts.ts";
 import styles from "./layer-bar.module.css";
 
@@ -12,13 +14,16 @@ export interface LayerBarProps {
   baseCount?: number;
   /** What is said of the base, before how many layers there are. */
   base?: ReactNode;
+  /** The digest of the layer that is chosen; undefined without one. */
+  chosen?: string | undefined;
+  onChoose: (layer: string | undefined) => void;
 }
 
 /**
  * The layers of an image as parts of a bar, the first one left, each as wide as it is large; those of its base are
- * hatched.
+ * hatched. A click chooses one, as the chip does for keys and assistive technology, and a second click takes it back.
  */
-export function LayerBar({ layers, baseCount = 0, base }: LayerBarProps) {
+export function LayerBar({ layers, baseCount = 0, base, chosen, onChoose }: LayerBarProps) {
   const hatching = useId();
   const parts = layerParts(layers, WIDTH);
   // What is highlighted can be changed in this image, where it has layers of its own.
@@ -37,6 +42,7 @@ export function LayerBar({ layers, baseCount = 0, base }: LayerBarProps) {
           {counted(layers.length, "layer")}
           {rest > 0 && `, of which the first ${parts.length} are drawn`}
         </span>
+        <FilterChip label="Layer" none="All layers" value={chosen} options={layerOptions(layers)} onValue={onChoose} />
         <span className={styles.largest}>
           <strong>{baseCount > 0 && own !== layers ? "Largest of its own" : "Largest"}</strong>{" "}
           {largest.command === "" ? "no command recorded" : largest.command}, {bytes(largest.size)}
@@ -53,6 +59,9 @@ export function LayerBar({ layers, baseCount = 0, base }: LayerBarProps) {
             x={x}
             width={width}
             height={HEIGHT}
+            data-layer={at + 1}
+            data-chosen={chosen === undefined ? undefined : layers[at]?.digest === chosen}
+            onClick={() => onChoose(layers[at]?.digest === chosen ? undefined : layers[at]?.digest)}
             className={at < baseCount ? undefined : layers[at] === largest ? styles.most : styles.part}
             fill={at < baseCount ? `url(#${hatching})` : undefined}
           >

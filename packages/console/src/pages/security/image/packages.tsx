@@ -10,11 +10,14 @@ import { Button } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";
+import { Note } from "../../../ui/note.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { SearchBox } from "../../../ui/search-box.tsx";
 import { Toolbar } from "../../../ui/toolbar.tsx";
 import { fileName } from "./file-name.ts";
 import { type Json, objectOf, objectsOf, textOf } from "./json.ts";
+import { sizedLayers } from "./build-steps.ts";
+import { inLayer, layerNote } from "./layer-filter.ts";
 import type { Chosen } from "./platforms.ts";
 
 const route = getRouteApi("/shell/image");
@@ -28,17 +31,28 @@ interface Package {
   licence: string;
   /** Who says that the image holds it, where several say what it holds. */
   statedBy: string;
+  /** The digests of the layers that have it; none where nobody says. */
+  layers: readonly string[];
 }
 
 /** What an image holds, by its bill of materials. */
 export function Packages({ chosen }: { chosen: Chosen }) {
-  const { place, digest } = chosen;
-  const { query: text = "" } = route.useSearch();
+  const { place, digest, manifest } = chosen;
+  const { query: text = "", layer } = route.useSearch();
   const navigate = route.useNavigate();
   const wanted = useDeferredValue(text.trim().toLowerCase());
   const sbom = useQuery(query(getSbom, { repoUid: place.repoUid, digest }));
   const all = objectsOf(objectOf(sbom.data?.document)["components"]).map(packageOf);
-  const rows = all.filter(({ name, purl, licence }) => `${name} ${purl} ${licence}`.toLowerCase().includes(wanted));
+  const placed = inLayer(all, layer, (each) => each);
+  const note = layerNote({
+    layer,
+    known: manifest && sizedLayers(manifest.json, undefined).map((each) => each.digest),
+    unplaced: placed.unplaced,
+    word: "package",
+  });
+  const rows = placed.rows.filter(({ name, purl, licence }) =>
+    `${name} ${purl} ${licence}`.toLowerCase().includes(wanted),
+  );
   return (
     <Section
       title="Packages"
@@ -69,6 +83,7 @@ export function Packages({ chosen }: { chosen: Chosen }) {
               }
             />
           </Toolbar>
+          {note !== "" && <Note>{note}</Note>}
           {sbom.data.contradictionsTotal > 0 && (
             <p role="note">
               {`Sources name different versions of ${counted(sbom.data.contradictionsTotal, "package")}; all of them count. The column “Stated by” says who names which.`}
@@ -78,7 +93,9 @@ export function Packages({ chosen }: { chosen: Chosen }) {
             <Empty title={all.length === 0 ? "No packages" : "No package fits"}>
               {all.length === 0
                 ? "No packages were found in its layers. You can attach a bill of materials to the image:"
-                : "Look for a part of the name, the package URL or the license."}
+                : layer === undefined
+                  ? "Look for a part of the name, the package URL or the license."
+                  : "Choose another layer, or look for another name, package URL or license."}
             </Empty>
           ) : (
             <DataTable
@@ -117,6 +134,9 @@ function packageOf(component: Json, at: number): Package {
     version: textOf(component["version"]),
     purl: textOf(component["purl"]),
     licence: licences.filter(Boolean).join(", "),
+    layers: objectsOf(component["properties"])
+      .filter((each) => each["name"] === "moorage:place")
+      .map((each) => textOf(each["value"]).split(" ", 1)[0] ?? ""),
     statedBy: objectsOf(component["properties"])
       .filter((each) => each["name"] === "moorage:said-by")
       .map((each) => sourceWords(textOf(each["value"])))
