@@ -183,15 +183,16 @@ test("only event services, handlers of uploads, catalogs of images, findings and
   const packages = join(import.meta.dirname, "../../..");
   const sources = globSync("{kernel,platform,registry,security,libraries,server}/src/**/*.ts", { cwd: packages });
   const below = (file: string): string => file.replace(/^\w+[\\/]src[\\/]/, "");
-  // Of these only finished catalogs become answers that are cached. An import asks which of its records have
-  // findings. A push puts its image into the queue, and what may be attached to one or has changed of it. Answers
-  // with findings, what needs attention, exposures, statistics of pulls, reports, what was resolved, differences,
-  // ends of life, VEX, scans and images with a library are not cached, nor are those of replications, repos with a
-  // gate, statistics of pulls and downloads, and what retention by pulls would delete. What is weighed before it is
-  // read is not part of an answer. Clients of libraries get what upstreams say by protocols of their own, and tags of
-  // groups that stand for registries are not cached. The checks of areas are those of `moorage fsck`.
+  // Of these only finished catalogs become answers that are cached. An import asks which of its records have findings.
+  // A push puts its image into the queue, and what may be attached to one or has changed of it. Answers with findings,
+  // what needs attention, exposures, statistics of pulls, reports, what was resolved, differences, ends of life, VEX,
+  // scans and images with a library are not cached, nor are those of replications, repos with a gate, statistics of
+  // pulls and downloads, and what retention by pulls would delete. What is weighed before it is read is not part of an
+  // answer. Jobs measure quotas and report pulls to centers. Clients of libraries get what upstreams say by protocols
+  // of their own, and tags of groups that stand for registries are not cached. The checks of areas are those of
+  // `moorage fsck`.
   const catalogs =
-    /^(?:(?:libraries|registry|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|downloads|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|exposures|exploitation|finding-days|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|operations[\\/]attention[\\/]|registry[\\/](?:(?:pulls|usage)[\\/]|(?:attachment-checks|gate-events|repos)\.ts$)|replication[\\/]|trust[\\/]|upstreams[\\/])/;
+    /^(?:(?:libraries|registry|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|downloads|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|exposures|exploitation|finding-days|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|mirroring[\\/]following[\\/]reports\.ts$|operations[\\/]attention[\\/]|registry[\\/](?:(?:pulls|usage)[\\/]|(?:attachment-checks|gate-events|quotas[\\/]pending|repos)\.ts$)|replication[\\/]|trust[\\/]|upstreams[\\/])/;
   const uploads =
     /^oci[\\/](?:blobs[\\/](?:sessions|stale-uploads|commands)|gc[\\/](?:repos|grace-commands|reachability))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
