@@ -146,6 +146,7 @@ export const TAKES_LONG = [
   "test/trust/signed-replicas",
   "test/trust/signed-worlds",
   "test/trust/tuf-roots",
+  "test/upstreams/follow-kills",
   "test/upstreams/follow-replicas",
   "test/upstreams/kept-images",
   "test/libraries/content",
@@ -252,6 +253,8 @@ export const FINDS_BY_TIME = [
   "test/replication/two-way-kills",
   "test/trust/fuzzed-signatures",
   "test/trust/signed-worlds",
+  "test/upstreams/follow-kills",
+  "test/upstreams/unknown-names",
   "test/v1/sequences",
 ];
 
