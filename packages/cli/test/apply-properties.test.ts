@@ -153,14 +153,17 @@ const signer = fc.record({
   times: fc.shuffledSubarray(["SIGNATURE_TIME_REGISTRY"]),
 });
 
-const policyOfSignatures = fc.record({
-  description: text,
-  mode: fc.constantFrom("GATE_MODE_PREVIEW", "GATE_MODE_ENFORCE"),
-  on: fc.shuffledSubarray(["SIGNATURE_ACTION_PULL", "SIGNATURE_ACTION_PROMOTE"], { minLength: 1 }),
-  repoPattern: some(word),
-  tagPattern: some(word),
-  eachPlatform: fc.boolean(),
-});
+// One that is enforced has a pattern that the images with tags do not match: they begin with b, and nobody signs them.
+const policyOfSignatures = fc
+  .record({
+    description: text,
+    mode: fc.constantFrom("GATE_MODE_PREVIEW", "GATE_MODE_ENFORCE"),
+    on: fc.shuffledSubarray(["SIGNATURE_ACTION_PULL", "SIGNATURE_ACTION_PROMOTE"], { minLength: 1 }),
+    repoPattern: some(word),
+    tagPattern: some(word),
+    eachPlatform: fc.boolean(),
+  })
+  .map((each) => (each.mode === "GATE_MODE_ENFORCE" ? { ...each, repoPattern: `a${each.repoPattern ?? "ny"}` } : each));
 
 let draws = 0;
 /** A random value; two calls give two. */

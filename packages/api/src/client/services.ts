@@ -20,6 +20,7 @@ import { SessionsService } from "../gen/moorage/iam/v2/sessions_pb.ts";
 import { ArtifactPoliciesService } from "../gen/moorage/libraries/v2/artifact_policies_pb.ts";
 import { LibraryFindingsService } from "../gen/moorage/libraries/v2/library_findings_pb.ts";
 import { UpstreamsService } from "../gen/moorage/libraries/v2/upstreams_pb.ts";
+import { DownloadsService } from "../gen/moorage/libraries/v2/downloads_pb.ts";
 import { BlocksService } from "../gen/moorage/libraries/v2/blocks_pb.ts";
 import { ArtifactsService } from "../gen/moorage/libraries/v2/artifacts_pb.ts";
 import { AttentionService } from "../gen/moorage/operations/v2/attention_pb.ts";
@@ -63,6 +64,7 @@ export const SERVICES = {
   blocks: BlocksService,
   deliveries: DeliveriesService,
   diffs: DiffsService,
+  downloads: DownloadsService,
   eolTags: EolTagsService,
   events: EventsService,
   externalGroupRoleMappings: ExternalGroupRoleMappingsService,
