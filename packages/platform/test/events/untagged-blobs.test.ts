@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
-import { EventsService } from "@moorage/api";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { pushImage } from "../../../server/test/support/image.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
-import { both } from "../../../server/test/support/rest-and-grpc.ts";
 
 // The events of blobs wait for those of their manifest; without one they come by themselves.
 
@@ -17,10 +15,10 @@ after(() => platform.close());
 
 /** What was pushed, in the order of the feed: "blob" or "manifest", and the digest. */
 async function pushes(): Promise<[unknown, unknown][]> {
-  const asked = { group: platform.organization, typePrefixes: ["dev.moorage.registry.push."], pageSize: 200 };
-  const answer = await both(platform, EventsService.method.listEvents, asked, await platform.token());
-  assert.equal(answer.status, 200, answer.text);
-  const { events } = answer.body as unknown as { events: { data: { body: Record<string, unknown> } }[] };
+  const { events } = await platform.ok<{ events: { data: { body: Record<string, unknown> } }[] }>(
+    "GET",
+    `/events/v2/events?group=${platform.organization}&type_prefixes=dev.moorage.registry.push.&page_size=200`,
+  );
   return events.map(({ data }) => [data.body["type"], data.body["digest"]]);
 }
 

@@ -7,7 +7,8 @@ import { sendRaw } from "../support/raw-http.ts";
 // How many time series /metrics has: each one costs whoever stores them, at every server. Bounds are above what is
 // counted today by a tenth or so; raise one only for a metric that a dashboard or a rule needs.
 
-const MAX_EMPTY = 320;
+// Some 303, and 18 for each job that has run by then.
+const MAX_EMPTY = 360;
 const MAX_ALL_METHODS = 2_150;
 
 async function series({ url }: Installation): Promise<string[]> {
