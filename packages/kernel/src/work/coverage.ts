@@ -38,7 +38,7 @@ interface Counted {
 }
 
 /** Keeps what statistics cover, in the transactions of those who write them. */
-interface CoverageKeeper {
+export interface CoverageKeeper {
   /** Reads it. Read it before the statistics: what it says then holds of them, too. */
   read(db: Database): Promise<Coverage>;
   /** Notes that a process counts, what it lost, and the days of those that crashed meanwhile. */

@@ -1,6 +1,6 @@
 // Background work: what wakes it, what does it, and how processes share it.
 export { type CountWriter, rowsText, startCountWriter, takeEntries } from "./counting.ts";
-export { type Coverage, coverageIn } from "./coverage.ts";
+export { type Coverage, type CoverageKeeper, coverageIn } from "./coverage.ts";
 export { whileHeld } from "./hold.ts";
 export { leaseOn } from "./lease.ts";
 export { type Queue, queueOn } from "./queue.ts";

@@ -471,6 +471,7 @@ test("every table is exported, or left out on purpose", async (t) => {
         "change_keys",
         "pull_counters",
         "pull_coverage",
+        "quota_shares",
         "download_counters",
         "download_coverage",
       )

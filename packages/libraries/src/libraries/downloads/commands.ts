@@ -2,7 +2,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command, type CommandOptions } from "@moorage/kernel/core/command";
 import { dayOf } from "@moorage/kernel/lib/days";
 import { statement } from "@moorage/kernel/store";
-import { coverageIn } from "@moorage/kernel/work";
+import { type CoverageKeeper, coverageIn } from "@moorage/kernel/work";
 import { processOfOtherSchema } from "@moorage/platform/processes";
 import { type DownloadPart, NONE } from "./parts.ts";
 
@@ -11,7 +11,7 @@ const OPTIONS = { isolation: "read committed" } as const satisfies CommandOption
 const MAX_EXPIRED = 1_000;
 
 /** Keeps what the statistics of downloads cover. */
-export const coverageOfDownloads = coverageIn({
+export const coverageOfDownloads: CoverageKeeper = coverageIn({
   coverage: "download_coverage",
   counters: "download_counters",
   gaps: "download_gaps",

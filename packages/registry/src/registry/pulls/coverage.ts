@@ -1,9 +1,9 @@
-import { type Coverage, coverageIn } from "@moorage/kernel/work";
+import { type Coverage, type CoverageKeeper, coverageIn } from "@moorage/kernel/work";
 import { dayOf } from "@moorage/kernel/lib/days";
 import type { Database } from "@moorage/kernel/store";
 
 /** Keeps what the statistics of pulls cover. */
-export const coverageOfPulls = coverageIn({
+export const coverageOfPulls: CoverageKeeper = coverageIn({
   coverage: "pull_coverage",
   counters: "pull_counters",
   gaps: "pull_gaps",
