@@ -481,18 +481,27 @@ test("a run ends, and stores nothing more, when the repo changes its source or i
 
 test("the password is sealed again with a new secret key, and the metrics count runs", async (t) => {
   const [old, young] = [Buffer.alloc(32, 1).toString("base64"), Buffer.alloc(32, 2).toString("base64")];
-  const { upstream, here, configOf, mirror, copied } = await startPair(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: old });
+  const pair = await startPair(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: old });
+  const { upstream, here, configOf, mirror } = pair;
   const image = await upstream.pushImage("acme/app", "v1", "one");
   const uid = await mirror("copy", configOf("app"));
-  const { bytesCopied } = await copied(uid);
-  // They are counted after the end of the turn is written, which is what was waited for.
-  for (const line of [
+  // Without asking for a turn, so that there is one: the first may be over by now.
+  const { bytesCopied } = await eventually(async () => {
+    const now = await pair.sync(uid);
+    return now.state === "SYNC_STATE_SUCCEEDED" && now;
+  });
+  const counted = [
     'moorage_mirror_turns_total{outcome="succeeded"} 1',
     "moorage_mirror_turns_in_flight 0",
     "moorage_mirror_manifests_total 1",
     `moorage_mirror_received_bytes_total ${bytesCopied}`,
-  ])
-    await eventually(async () => (await here.ask("GET", "/metrics")).text.split("\n").includes(line));
+  ];
+  let lines: string[] = [];
+  // They are counted after the end of the turn is written, which is what was waited for.
+  await eventually(async () => {
+    lines = (await here.ask("GET", "/metrics")).text.split("\n").filter((line) => line.startsWith("moorage_mirror_"));
+    return counted.every((line) => lines.includes(line));
+  }).catch(() => assert.fail(`counted are ${lines.join("; ")}, and not ${counted.join("; ")}`));
   await here.close();
   const rotating = await startInstallation(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: `${young},${old}` }, here.dataDir);
   await rotating.close();

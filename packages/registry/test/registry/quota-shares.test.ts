@@ -15,7 +15,8 @@ import { digestOf } from "../../../server/test/support/registry-server.ts";
 const HOUR_MS = 3_600_000;
 const REPOS = ["acme/team/one", "acme/team/two", "acme/cache/library/three"];
 const TAGS = ["a", "b", "c"];
-const STEPS = sized(60, 400);
+// The clock goes on by minutes, and tokens last for an hour.
+const STEPS = sized(60, 120);
 
 type Collecting = Awaited<ReturnType<typeof startCollecting>>;
 
