@@ -266,6 +266,10 @@ test("a push takes one conditional update of quotas, and asks nothing where ther
   await platform.ok("POST", `/registry/v2/quotas/${platform.organization}`, { bytes: "100000" });
   await counted();
   await counted(platform.organization);
+  // What they hold is measured once an hour, and first when they are counted.
+  await eventually(
+    async () => (await platform.reader.selectFrom("quota_shares").select("quota").execute()).length === 2,
+  );
   const two = ["insert into repo_blobs", "insert into quota_refs", "update quotas set"];
   assert.deepEqual(await asked("with two"), two);
   assert.deepEqual(await asked("with two"), ["insert into repo_blobs"], "what is linked already is not counted again");
