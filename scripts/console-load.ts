@@ -3,8 +3,8 @@
 // time hardly depends on what else the machine does; a quiet one still gives steadier numbers.
 import { table } from "node:console";
 import { settlePage } from "../packages/console/test/support/pictures/steady.ts";
-import { openShowcase } from "../packages/console/test/support/pictures/take.ts";
 import { signIn } from "../packages/console/test/support/console.ts";
+import { openPages } from "./console-pages.ts";
 
 /** What Chromium sums up of a page's main thread, in seconds; all tasks first, then what they are made of. */
 const METRICS = ["TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration"] as const;
@@ -18,14 +18,7 @@ if (!Number.isInteger(asked) || asked < 1 || asked > MAX_RUNS) {
   console.error(`--runs takes a number from 1 to ${MAX_RUNS}`);
   process.exit(2);
 }
-const opened = await openShowcase();
-if (opened === undefined) {
-  console.error("no Chromium on this machine: apt-get install chromium");
-  process.exit(1);
-}
-const { console_, pages } = opened;
-const unknown = names.filter((name) => !pages.some((page) => page.name === name));
-if (unknown.length > 0) console.error(`no page is named ${unknown.join(", ")}`);
+const { console_, pages, isWrong } = await openPages(names);
 const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
 
@@ -35,7 +28,7 @@ try {
   const storageState = await session.context().storageState();
   await session.context().close();
   const rows: Record<string, Record<string, number>> = {};
-  for (const { name, path, isSignedOut } of pages.filter((page) => names.length === 0 || names.includes(page.name))) {
+  for (const { name, path, isSignedOut } of pages) {
     const loads: number[][] = [];
     for (let run = 0; run < asked; run += 1) {
       const page = await console_.signedOut(isSignedOut === true ? {} : { storageState });
@@ -58,4 +51,4 @@ try {
 } finally {
   await console_.close();
 }
-process.exit(unknown.length > 0 ? 1 : 0);
+process.exit(isWrong ? 1 : 0);

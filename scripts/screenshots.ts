@@ -4,7 +4,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { looksAt } from "../packages/console/test/support/pictures/pages.ts";
-import { openShowcase, takePictures } from "../packages/console/test/support/pictures/take.ts";
+import { takePictures } from "../packages/console/test/support/pictures/take.ts";
+import { openPages } from "./console-pages.ts";
 
 const WIDTHS = [1440, 1024, 390];
 const DOCUMENT_LOOK = "1440-light";
@@ -14,17 +15,9 @@ const [folder, documents] = [join(root, "build/screenshots"), join(root, "docs/i
 const args = process.argv.slice(2);
 const isForDocuments = args.includes("--documents");
 const names = args.filter((arg) => !arg.startsWith("--"));
-const opened = await openShowcase();
-if (opened === undefined) {
-  console.error("no Chromium on this machine: apt-get install chromium");
-  process.exit(1);
-}
-const { console_, pages } = opened;
-const unknown = names.filter((name) => !pages.some((page) => page.name === name));
-if (unknown.length > 0) console.error(`no page is named ${unknown.join(", ")}`);
-const chosen = pages.filter(
-  ({ name, document }) => (names.length === 0 || names.includes(name)) && (!isForDocuments || document !== undefined),
-);
+const opened = await openPages(names);
+const { console_ } = opened;
+const chosen = opened.pages.filter(({ document }) => !isForDocuments || document !== undefined);
 try {
   for (const each of [folder, documents]) mkdirSync(each, { recursive: true });
   const widths = isForDocuments ? WIDTHS.slice(0, 1) : WIDTHS;
@@ -38,4 +31,4 @@ try {
 } finally {
   await console_.close();
 }
-process.exit(unknown.length > 0 ? 1 : 0);
+process.exit(opened.isWrong ? 1 : 0);

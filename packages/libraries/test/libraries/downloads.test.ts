@@ -1,4 +1,4 @@
-// What of npm, PyPI and Maven counts as a download, for whom, and what is said of what was not counted.
+// Which requests of npm, pip and Maven count as downloads, who may read the counts, and how gaps in them are reported.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually } from "../../../server/test/support/eventually.ts";

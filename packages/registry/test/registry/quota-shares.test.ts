@@ -243,6 +243,16 @@ test("a quota says what of it is history, a cache and pending, and when that was
       .executeTakeFirstOrThrow();
     await tx.updateTable("artifact_versions").set({ origin: 2 }).where("parent", "=", uid).execute();
   });
+  // An upload in another group does not count here.
+  await pushImage(platform, "acme/elsewhere", "v1");
+  const pusher = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  const begun = await platform.call("POST", "/v2/acme/elsewhere/blobs/uploads/", { token: pusher });
+  const sent = await platform.call("PATCH", new URL(String(begun.headers["location"]), platform.url).pathname, {
+    token: pusher,
+    raw: "some bytes",
+    headers: { "content-type": "application/octet-stream" },
+  });
+  assert.equal(sent.status, 202, sent.text);
   const made = await platform.ok<Json & { used: Json }>("POST", `/registry/v2/quotas/${team}`, { bytes: "1000000" });
   assert.deepEqual(
     ["historyBytes", "pendingBytes", "cachedBytes", "measureTime"].filter((name) => name in made.used),
@@ -260,8 +270,8 @@ test("a quota says what of it is history, a cache and pending, and when that was
     ["0", "0", String(tarball.length)],
   );
   // An hour later the tag is gone, and what it pointed to is history.
-  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
-  assert.equal((await platform.call("DELETE", "/v2/acme/team/app/manifests/v1", { token })).status, 202);
+  const deleted = await platform.call("DELETE", "/v2/acme/team/app/manifests/v1", { token: pusher });
+  assert.equal(deleted.status, 202, deleted.text);
   platform.clock.offsetMs += HOUR_MS;
   platform.wake(["quotas"]);
   const later = await measured((used) => used["measureTime"] !== first["measureTime"]);

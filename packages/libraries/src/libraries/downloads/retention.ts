@@ -1,6 +1,7 @@
 import { systemCallNow } from "@moorage/kernel/core/system-call";
 import type { CommandWriter } from "@moorage/kernel/core/transactor";
 import type { Clock } from "@moorage/kernel/lib/clock";
+import { removeExpired } from "@moorage/kernel/work";
 import { EXPIRING_DOWNLOADS, type ExpiringDownloads, expireDownloads } from "./commands.ts";
 
 /**
@@ -11,16 +12,9 @@ export async function downloadRetention(
   { writer, clock, retentionMs }: { writer: CommandWriter; clock: Clock; retentionMs: number },
   signal: AbortSignal,
 ): Promise<Record<ExpiringDownloads, number>> {
-  const removed = { downloads: 0, last: 0, gaps: 0 };
-  for (const what of EXPIRING_DOWNLOADS) {
-    let more = true;
-    while (more) {
-      signal.throwIfAborted();
-      const beforeMs = clock.nowMs() - retentionMs;
-      const step = await writer.write(expireDownloads, systemCallNow(clock), { what, beforeMs });
-      removed[what] += step.removed;
-      ({ more } = step);
-    }
-  }
-  return removed;
+  return await removeExpired(
+    EXPIRING_DOWNLOADS,
+    (what) => writer.write(expireDownloads, systemCallNow(clock), { what, beforeMs: clock.nowMs() - retentionMs }),
+    signal,
+  );
 }

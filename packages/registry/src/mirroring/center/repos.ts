@@ -12,7 +12,7 @@ export interface CenterRepo {
 
 const MOST = 200_000;
 const PAGE = 200;
-// What a group may be called that is no part of a path, so that what is below it is not pulled.
+// Groups may have names that a path cannot contain, such as with spaces. Nothing below those can be pulled.
 const NAME = /^[a-z0-9 ._-]{1,255}$/;
 const GROUPS: ApiList = { path: "/iam/v2/groups", field: "groups", most: MOST, pageSize: PAGE };
 const REPOS: ApiList = { path: "/registry/v2/repos", field: "repos", most: MOST, pageSize: PAGE };

@@ -90,7 +90,7 @@ async function readCenter(
   const turn = createTurns();
   for (const { uid, path } of await centerRepos(client, signal)) {
     await turn();
-    // Below a group whose name is no part of a path nothing is pulled.
+    // A group above it has a name that a path cannot contain, so that it cannot be pulled.
     if (!isRepositoryName(path)) continue;
     found.listed += 1;
     if (isFollowed(row, rules, path)) repos.set(path, uid);

@@ -1,6 +1,7 @@
 import { systemCallNow } from "@moorage/kernel/core/system-call";
 import type { CommandWriter } from "@moorage/kernel/core/transactor";
 import type { Clock } from "@moorage/kernel/lib/clock";
+import { removeExpired } from "@moorage/kernel/work";
 import { EXPIRING_STATISTICS, type ExpiringStatistics, expireStatistics } from "./commands.ts";
 
 interface StatisticsRetentionDeps {
@@ -18,16 +19,9 @@ export async function statisticsRetention(
   { writer, clock, retentionMs }: StatisticsRetentionDeps,
   signal: AbortSignal,
 ): Promise<Record<ExpiringStatistics, number>> {
-  const removed = { pulls: 0, last: 0, running: 0, gaps: 0, usage: 0 };
-  for (const what of EXPIRING_STATISTICS) {
-    let more = true;
-    while (more) {
-      signal.throwIfAborted();
-      const beforeMs = clock.nowMs() - retentionMs;
-      const step = await writer.write(expireStatistics, systemCallNow(clock), { what, beforeMs });
-      removed[what] += step.removed;
-      ({ more } = step);
-    }
-  }
-  return removed;
+  return await removeExpired(
+    EXPIRING_STATISTICS,
+    (what) => writer.write(expireStatistics, systemCallNow(clock), { what, beforeMs: clock.nowMs() - retentionMs }),
+    signal,
+  );
 }

@@ -4,6 +4,7 @@ import { systemCallNow } from "@moorage/kernel/core/system-call";
 import type { CommandWriter } from "@moorage/kernel/core/transactor";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import { type Database, select, statement } from "@moorage/kernel/store";
+import { removeExpired } from "@moorage/kernel/work";
 import { DAY_MS } from "./day.ts";
 import { countOpen, type Counts, type GroupCounts, SEVERITY_COLUMNS } from "./sums.ts";
 
@@ -88,13 +89,9 @@ export async function findingDaysRetention(
   { writer, clock, retentionMs }: Omit<MeasureDeps, "reader"> & { retentionMs: number },
   signal: AbortSignal,
 ): Promise<{ findings: number }> {
-  let findings = 0;
-  for (let isMore = true; isMore;) {
-    signal.throwIfAborted();
-    const beforeMs = clock.nowMs() - retentionMs;
-    const { removed, more } = await writer.write(expireFindingDays, systemCallNow(clock), { beforeMs });
-    findings += removed;
-    isMore = more;
-  }
-  return { findings };
+  return await removeExpired(
+    ["findings"],
+    () => writer.write(expireFindingDays, systemCallNow(clock), { beforeMs: clock.nowMs() - retentionMs }),
+    signal,
+  );
 }
