@@ -28,6 +28,12 @@ test("lists of pulls and of exposures say what is not known, and what was pulled
   assert.match(pulled.stdout, /^NAME +DAY +TAG +DIGEST +BY +PULLS +BYTES\nacme\/app +20\d\d-\d\d-\d\d +1 +\d+B\n$/);
   assert.match(pulled.stderr, /pulls are counted since/);
   assert.ok(pulled.stdout.split("\n").every((line) => line.length <= 80));
+
+  const nobody = "0".repeat(40);
+  const downloaded = await run("downloads", "list", "acme", "--uids", `${nobody}/${"0".repeat(16)}`);
+  assert.equal(downloaded.stdout, "");
+  assert.match(downloaded.stderr, /downloads are counted since 20\d\d-/);
+  assert.match(downloaded.stderr, /1 of those asked for left out: gone, or you may not list their downloads/);
 });
 
 const INDEX = "application/vnd.oci.image.index.v1+json";

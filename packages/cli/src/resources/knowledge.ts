@@ -1,5 +1,5 @@
 // What a list of findings says of what is not known.
-import { isObject, numberIn, objectIn, objectsIn, textIn } from "../api/json-fields.ts";
+import { isObject, numberIn, objectIn, objectsIn, textIn, textsIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 
 const FIELDS = [
@@ -11,6 +11,9 @@ const FIELDS = [
   "notComparedTotal",
   "staleFeeds",
   "unknownCount",
+  "leftOutUids",
+  "leftOutRepoUids",
+  "uncountedUids",
 ];
 
 /** What the pages of lists say of what is not known, by the lists' fields. */
@@ -58,8 +61,11 @@ export function libraryKnowledge(pages: readonly JsonObject[]): JsonObject {
   };
 }
 
-/** The same for people, a text for each thing that is not known; none when all is. */
-export function unknownTexts(page: JsonObject): string[] {
+/**
+ * The same for people, a text for each thing that is not known; none when all is. `field`: that of the list's items, as
+ * far as texts name them.
+ */
+export function unknownTexts(page: JsonObject, field = ""): string[] {
   const unknown = objectsIn(page, "unknownImages").map(
     (image) => `not known: ${textIn(image, "digest")}: ${stateIn(image)}: ${textIn(image, "reason")}`,
   );
@@ -67,22 +73,26 @@ export function unknownTexts(page: JsonObject): string[] {
   return [
     ...unknown,
     ...summaryTexts(page),
-    ...pullTexts(page),
+    ...countedTexts(page, field === "downloads" ? field : "pulls"),
     ...libraryTexts(page),
     ...tagTexts(page),
     ...(stale === "" ? [] : [stale]),
   ];
 }
 
-/** Since when pulls or downloads are counted, without which a list with none says nothing. */
-function pullTexts(page: JsonObject): string[] {
+/** Since when pulls or downloads are counted, without which a list with none says nothing, and of what they are not. */
+function countedTexts(page: JsonObject, what: string): string[] {
   const coverage = page["coverage"];
   if (!isObject(coverage)) return [];
   const [since, days] = [textIn(coverage, "since"), numberIn(coverage, "lossyDayCount")];
-  const what = page["downloads"] === undefined ? "pulls" : "downloads";
-  if (since === "") return [`${what} are not counted: nothing is known`];
+  const leftOut = [...textsIn(page, "leftOutUids"), ...textsIn(page, "leftOutRepoUids")].length;
+  const uncounted = textsIn(page, "uncountedUids").length;
   const missing = days === 0 ? "" : `; of ${countOf(days, "day")} since then some are missing`;
-  return [`${what} are counted since ${since}${missing}`];
+  return [
+    since === "" ? `${what} are not counted: nothing is known` : `${what} are counted since ${since}${missing}`,
+    ...(leftOut === 0 ? [] : [`${leftOut} of those asked for left out: gone, or you may not list their ${what}`]),
+    ...(uncounted === 0 ? [] : [`${uncounted} of those asked for: it is not known whether their files count`]),
+  ];
 }
 
 function summaryTexts(page: JsonObject): string[] {

@@ -136,7 +136,7 @@ async function runList(run: Run, rest: RestClient, names: Names): Promise<void> 
   const extra = { totalCount: () => total, behind: knowledge, pathOf: names.pathOf };
   if (flags.watch !== true) {
     await printList(load(), listing, flags, extra);
-    for (const text of unknownTexts(knowledge())) printMessage(`moorage: ${text}`);
+    for (const text of unknownTexts(knowledge(), listing.field)) printMessage(`moorage: ${text}`);
     return;
   }
   const { watchList } = await import("../terminal/watch.ts");
