@@ -27,22 +27,21 @@ export function FindingsOverTime({ group }: { group: string | undefined }) {
   return (
     <Panel title="Open findings by severity, 90 days">
       <PanelBody>
-        {error && <ErrorNote error={error} />}
-        {days === undefined && error === null && <div className={styles.chart} />}
-        {days?.some(({ values }) => values !== undefined) && (
-          <div className={styles.chart}>
+        <div className={styles.chart}>
+          {error && <ErrorNote error={error} />}
+          {days?.some(({ values }) => values !== undefined) && (
             <DayChart label="Open findings" series={hasOthers ? [...SEVERITIES, OTHER] : SEVERITIES} days={days} />
-          </div>
-        )}
-        {days?.every(({ values }) => values === undefined) && (
-          <p className={styles.quiet}>Not counted yet. Findings are counted once an hour.</p>
-        )}
-        {unknown > 0 && (
-          <p className={styles.quiet}>
-            {last?.unknownAtLeast ? "At least " : ""}
-            {unknown} {unknown === 1 ? "image is" : "images are"} not in it: their findings are not known.
-          </p>
-        )}
+          )}
+          {days?.every(({ values }) => values === undefined) && (
+            <p className={styles.quiet}>Not counted yet. Findings are counted once an hour.</p>
+          )}
+          {unknown > 0 && (
+            <p className={styles.quiet}>
+              {last?.unknownAtLeast ? "At least " : ""}
+              {unknown} {unknown === 1 ? "image is" : "images are"} not in it: their findings are not known.
+            </p>
+          )}
+        </div>
       </PanelBody>
     </Panel>
   );
