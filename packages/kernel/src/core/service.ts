@@ -83,6 +83,8 @@ export interface ServiceContext {
   /** Undefined where no network requests are made. */
   providers?: AccountProviders;
   /** Undefined where no network requests are made. */
+  sinks?: SinkTests;
+  /** Undefined where no network requests are made. */
   issuers?: IssuerKeys;
 }
 
@@ -131,6 +133,26 @@ export interface IssuerKeys {
    * names the issuer.
    */
   faultOf(issuer: string, nowMs: number, organization: string): Promise<IssuerFault | undefined>;
+}
+
+/** Sends test events to addresses that have no subscription. */
+export interface SinkTests {
+  /**
+   * Sends one event to the sink, and answers what came back. `format`: the number of the SubscriptionFormat. Throws
+   * INVALID_ARGUMENT on `sink` when it may not be sent to, RESOURCE_EXHAUSTED when too many of the organization's are
+   * under way.
+   */
+  test(asked: { group: string; sink: string; format: number; identity: string; nowMs: number }): Promise<SinkOutcome>;
+}
+
+/** What became of one test. */
+interface SinkOutcome {
+  isDelivered: boolean;
+  /** The HTTP status; 0 without an answer. */
+  status: number;
+  /** Why there was no answer, or nothing was sent; empty otherwise. */
+  error: string;
+  latencyMs: number;
 }
 
 /** How to ask cloud providers whether they trust this installation. */

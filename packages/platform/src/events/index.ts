@@ -30,4 +30,5 @@ export { backlogs, dueSubscriptions, hasOutbox } from "./deliveries/due.ts";
 export { type EventMetrics, eventMetrics } from "./metrics.ts";
 export { startHistoryWatch } from "./history-watch.ts";
 export { createSinkCheck } from "./subscriptions/sink-check.ts";
+export { TEST_TYPE, testEvent } from "./subscriptions/test-event.ts";
 export { subscriptionPlace } from "./subscriptions/secrets.ts";

@@ -1,2 +1,3 @@
 // Event delivery.
+export { createSinkTests } from "./sink-tests.ts";
 export { startDispatcher } from "./dispatcher.ts";

@@ -12,9 +12,14 @@ const SECRET_PREFIX = "whsec_";
 // quote and the percent sign. Source: CloudEvents HTTP binding §3.1.3.2.
 const UNSAFE = /[^\x21\x23\x24\x26-\x7e]+/gu;
 
-type SigningDeps = Pick<DeliveryDeps, "tokens" | "config" | "clock" | "bodyTypes">;
+interface SigningDeps extends Pick<DeliveryDeps, "tokens" | "clock" | "bodyTypes"> {
+  config: Pick<DeliveryDeps["config"], "baseUrl" | "eventsPrefix" | "grpcPackageAliases">;
+}
 
-/** The recipient of events: the subscription's group, and the keys of its current signing secrets. */
+/**
+ * The recipient of events: the subscription's group, and the keys of its current signing secrets. Without keys nothing
+ * is signed.
+ */
 export interface Recipient {
   group: string;
   keys: readonly Buffer[];
@@ -79,7 +84,7 @@ export async function signedRequest(
       "ce-sequence": String(event.number),
       "webhook-id": event.id,
       "webhook-timestamp": String(timestamp),
-      "webhook-signature": signed.join(" "),
+      ...(signed.length > 0 && { "webhook-signature": signed.join(" ") }),
     },
   };
 }

@@ -27,7 +27,7 @@ import { v1Methods } from "../v1/index.ts";
 export interface LargeProcessData {
   config: Config;
   /** What services are made with, but for what cannot be sent to a process, or is not needed to read. */
-  context: Omit<ServiceContext, "secrets" | "readBlob" | "providers" | "issuers">;
+  context: Omit<ServiceContext, "secrets" | "readBlob" | "providers" | "sinks" | "issuers">;
   secretKeys: readonly Uint8Array[];
 }
 

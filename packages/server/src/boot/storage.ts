@@ -10,6 +10,7 @@ import { spaceOf } from "@moorage/kernel/lib/disk-space";
 import { probeFolderInBackground } from "@moorage/kernel/lib/probe-folder";
 import { describeFault, faultIn, fileFault, storageFault } from "@moorage/kernel/lib/storage-fault";
 import type { Tokens } from "@moorage/platform/auth";
+import { createSinkTests } from "@moorage/platform/webhooks";
 import { notingBlobs } from "@moorage/registry/oci";
 import type { Logger } from "pino";
 import { openBlobsOf } from "../installation/stores.ts";
@@ -113,11 +114,13 @@ export async function openStorage(
     freeTierTags: config.freeTierTags,
   };
   const providers = accountProviders(config, tokens);
+  const sinks = createSinkTests({ config, tokens, clock });
   const methods = methodsOf({
     ...served,
     secrets,
     readBlob: blobReader(blobs),
     providers,
+    sinks,
     issuers: { faultOf: (...asked) => issuers().faultOf(...asked) },
   });
   const writer = await openTransactor(store, {

@@ -24,7 +24,7 @@ import { type WriterConnection, writerConnection } from "./writer-connection.ts"
  * The data that the thread starts with: what services are made with, but for what cannot be sent to a thread, or is not
  * needed to write.
  */
-export interface WriterThreadData extends Omit<ServiceContext, "secrets" | "readBlob" | "providers"> {
+export interface WriterThreadData extends Omit<ServiceContext, "secrets" | "readBlob" | "providers" | "sinks"> {
   path: string;
   /** Of the file as it was when the server started. */
   identity: FileIdentity;

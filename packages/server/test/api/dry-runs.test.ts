@@ -96,6 +96,21 @@ async function firstFetchOf({ name = "", feed }: FeedNamed): Promise<void> {
   await eventually(async () => (await named.execute()).every(({ attempt_time: timeMs }) => timeMs !== null));
 }
 
+/** What a quota counts is measured as soon as it is there. Waits until that is over, for a request about such a quota. */
+async function firstMeasureOf({ quota }: { quota?: { uid?: string } }): Promise<void> {
+  const { reader } = callers.platform;
+  const counted = reader
+    .selectFrom("quotas")
+    .select("uid")
+    .where("uid", "=", quota?.uid ?? "");
+  if ((await counted.execute()).length === 0) return;
+  const measured = reader
+    .selectFrom("quota_shares")
+    .select("quota")
+    .where("quota", "=", quota?.uid ?? "");
+  await eventually(async () => (await measured.execute()).length > 0);
+}
+
 const MAX_ATTEMPTS = 8;
 const WAIT_MS = 500;
 
@@ -141,6 +156,7 @@ describe("a dry run of every writing method answers what the call answers, and c
       // What the adapter says is not stored by a dry run, nor answered: so it has been asked before.
       if (method === api.ScannersService.method.checkScanner) await byGrpc(method, request, tokens.owner);
       await firstFetchOf(request as Message & FeedNamed);
+      await firstMeasureOf(request as Message & { quota?: { uid?: string } });
       const dry = asDryRun(method, request);
       const bySome = byRest(at % 2 === 0 ? "validateOnly" : "validate_only");
       const first = await changesNothing(async () => [

@@ -348,6 +348,8 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(ImagesService.method.getArchitectures, () => ({ repoUid: repo, digest }));
   add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
   add(SubscriptionsService.method.getSubscriptionSample, () => ({ parent: group }));
+  // Nothing listens there.
+  add(SubscriptionsService.method.testSink, () => ({ parent: group, sink: "https://127.0.0.1:9/" }));
   add(ImagesService.method.getBase, () => ({ repoUid: repo, digest }));
   add(SearchService.method.search, () => ({ query: "app", uidp: { descendantsOf: group } }));
   add(StorageService.method.listStorage, () => everywhere);

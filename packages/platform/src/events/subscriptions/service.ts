@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import type { Duration } from "@bufbuild/protobuf/wkt";
+import { type Duration, durationFromMs } from "@bufbuild/protobuf/wkt";
 import {
   GetSubscriptionSampleRequestSchema,
   type Subscription,
@@ -7,6 +7,7 @@ import {
   SubscriptionsService,
   SubscriptionState,
   SubscriptionTestSchema,
+  TestSinkRequestSchema,
 } from "@moorage/api/messages";
 import { listStored, storedListOf } from "@moorage/kernel/aip/list";
 import { sortable } from "@moorage/kernel/aip/order";
@@ -21,12 +22,11 @@ import { bodyIn, isChat } from "../chat-message.ts";
 import { redeliver } from "../deliveries/redeliver.ts";
 import { subscriptionViolations } from "./fields.ts";
 import { DEFAULT_OVERLAP_MS, MAX_OVERLAP_MS, newSubscriptionSecret, rotated, subscriptionPlace } from "./secrets.ts";
+import { TEST_MESSAGE, TEST_TYPE, testEvent } from "./test-event.ts";
 import { LAYOUT, subscriptions, toRow } from "../subscription-rows.ts";
 
 // Each event of the group, and of everything below it, makes a row for each subscription.
 const MAX_PER_GROUP = 100;
-const TEST_TYPE = "events.test.v1";
-const TEST_MESSAGE = "This is a test of the subscription.";
 
 const getSubscription = storedGet("subscriptions", LAYOUT);
 const LIST = storedListOf(
@@ -44,6 +44,7 @@ export function subscriptionsService({
   pageTokenKey,
   secrets,
   eventsPrefix,
+  sinks,
 }: ServiceContext): Service<typeof SubscriptionsService> {
   return {
     getSubscription: (call, { uid }) => getSubscription(call.tx, uid),
@@ -121,14 +122,18 @@ export function subscriptionsService({
       validate(GetSubscriptionSampleRequestSchema, request);
       const { parent, format } = request;
       await groups.get(call.tx, parent);
-      const event = {
-        type: TEST_TYPE,
-        subject: parent,
-        timeMs: call.nowMs,
-        actor: JSON.stringify({ subject: call.caller.identity }),
-        body: JSON.stringify({ subscription: parent, message: TEST_MESSAGE }),
-      };
+      const event = testEvent(parent, call.caller.identity, call.nowMs);
       return { body: bodyIn(format, event, eventsPrefix), signed: !isChat(format) };
+    },
+    async testSink(call, request) {
+      validate(TestSinkRequestSchema, request);
+      if (sinks === undefined) throw new Error("no sink can be tried here");
+      const { parent: group, sink, format } = request;
+      await groups.get(call.tx, group);
+      const { identity } = call.caller;
+      const outcome = await sinks.test({ group, sink, format, identity, nowMs: call.nowMs });
+      const { isDelivered: delivered, status, error, latencyMs } = outcome;
+      return { delivered, status, error, latency: durationFromMs(Math.round(latencyMs)) };
     },
     async redeliverEvents(call, request) {
       await subscriptions.get(call.tx, request.uid);
