@@ -133,7 +133,7 @@ const activity: NavPlace = {
       to: "/events/subscriptions",
       label: "Webhooks",
       words: "subscriptions notifications hooks deliveries dead letters",
-      details: ["/events/subscription"],
+      details: ["/events/subscription", "/events/subscriptions/new"],
     },
     { to: "/audit", label: "Audit log", words: "history who did what trail csv" },
   ],

@@ -28,7 +28,7 @@ const ACTIONS: readonly Action[] = [
   {
     label: "Create a webhook",
     detail: "on events",
-    to: "/events/subscriptions",
+    to: "/events/subscriptions/new",
     words: "subscription notification hook",
   },
   { label: "Write an advisory", detail: "and VEX", to: "/advisories", words: "vex false positive not affected" },

@@ -42,14 +42,14 @@ export function SelectField({ label, help, error, children, ...rest }: Common & 
   );
 }
 
-export interface SegmentsFieldProps extends Common {
-  value: string;
-  options: readonly (readonly [value: string, label: string])[];
-  onValue: (value: string) => void;
+export interface SegmentsFieldProps<Value extends string> extends Common {
+  value: Value;
+  options: readonly (readonly [value: Value, label: string])[];
+  onValue: (value: Value) => void;
 }
 
 /** A choice among a few that are all seen, with its label. */
-export function SegmentsField({ label, help, error, ...rest }: SegmentsFieldProps) {
+export function SegmentsField<Value extends string>({ label, help, error, ...rest }: SegmentsFieldProps<Value>) {
   return (
     <div className={styles.field}>
       <span className={styles.label} aria-hidden>

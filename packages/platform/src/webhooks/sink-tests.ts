@@ -31,8 +31,8 @@ const MAX_OF_ORGANIZATION = 2;
 const BODY_TYPES = new Map([[TEST_TYPE, SubscriptionTestSchema.typeName]]);
 
 /**
- * Sends test events as deliveries are sent: by the same rules of addresses, with the handshake, and the token of this issuer.
- * There is no secret yet that could sign.
+ * Sends test events as deliveries are sent: by the same rules of addresses, with the handshake, and the token of this
+ * issuer. There is no secret yet that could sign.
  */
 export function createSinkTests({ config, tokens, clock }: SinkTestDeps): SinkTests {
   const { allowPrivateNetwork, dnsServers } = config;

@@ -96,7 +96,7 @@ async function firstFetchOf({ name = "", feed }: FeedNamed): Promise<void> {
   await eventually(async () => (await named.execute()).every(({ attempt_time: timeMs }) => timeMs !== null));
 }
 
-/** What a quota counts is measured as soon as it is there. Waits until that is over, for a request about such a quota. */
+/** What a quota counts is measured as soon as it is there. Waits until that is over, for a request about a quota. */
 async function firstMeasureOf({ quota }: { quota?: { uid?: string } }): Promise<void> {
   const { reader } = callers.platform;
   const counted = reader

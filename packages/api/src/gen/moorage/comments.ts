@@ -678,7 +678,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.events.v2.SubscriptionsService.RedeliverEvents": "RedeliverEvents sends the deliveries of a time range once more, whatever became of them, at most 10,000 of them in one call. What waits for its first attempt, or is being sent, is left alone.",
   "moorage.events.v2.SubscriptionsService.ResumeSubscription": "ResumeSubscription sends again, what waited first; also after the sink had the subscription disabled.",
   "moorage.events.v2.SubscriptionsService.RotateSubscriptionSecret": "RotateSubscriptionSecret makes a new secret, which only this answer has. For the overlap, deliveries are signed with the old one as well.",
-  "moorage.events.v2.SubscriptionsService.TestSink": "TestSink sends a test event to an address for which there is no subscription yet, and answers what came back. It is sent once and has no delivery, and no secret signs it, since there is none. Of an organization at most two tests are under way.",
+  "moorage.events.v2.SubscriptionsService.TestSink": "TestSink sends a test event to an address that has no subscription yet, and answers what came back. It is sent once and has no delivery, and no secret signs it, since there is none. An organization has at most two tests at a time.",
   "moorage.events.v2.SubscriptionsService.TestSubscription": "TestSubscription sends an event of type events.test.v1 to this subscription alone. The answer names its delivery.",
   "moorage.events.v2.TagChange": "TagChange: a tag was made, came to point to another digest, was changed otherwise, or was deleted.",
   "moorage.events.v2.TagChange.bundles": "The bundles it is in.",

@@ -35,6 +35,15 @@ const subscriptionsRoute = createRoute({
   component: lazyRouteComponent(() => import("./subscriptions-page.tsx"), "SubscriptionsPage"),
 });
 
+/** `/events/subscriptions/new?group=`: a form for a webhook. */
+const newSubscriptionRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/events/subscriptions/new",
+  validateSearch: pick("group"),
+  loader: ({ context }) => context.queryClient.ensureQueryData(groupsQuery),
+  component: lazyRouteComponent(() => import("./new-subscription-page.tsx"), "NewSubscriptionPage"),
+});
+
 /** `/events/subscription?uid=`: one subscription and its deliveries, those in a `state` when it is named. */
 const subscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
@@ -65,4 +74,10 @@ const auditRoute = createRoute({
 });
 
 /** The routes of the area. */
-export const eventsRoutes = [feedRoute, subscriptionsRoute, subscriptionRoute, auditRoute] as const;
+export const eventsRoutes = [
+  feedRoute,
+  subscriptionsRoute,
+  newSubscriptionRoute,
+  subscriptionRoute,
+  auditRoute,
+] as const;

@@ -1,6 +1,5 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import type { Subscription } from "../../api/gen/events.ts";
 import { groupPath, groupsQuery } from "../../lib/groups.ts";
 import { useRights } from "../../lib/rights.ts";
@@ -12,13 +11,9 @@ import { Empty } from "../../ui/empty.tsx";
 import { FilterChip } from "../../ui/filter-chip.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
-import { say } from "../../ui/toasts.tsx";
 import { Toolbar } from "../../ui/toolbar.tsx";
 import { Backlog } from "./backlog.tsx";
-import { isSigned, NOT_SIGNED } from "./format-words.ts";
-import { NewSubscription } from "./new-subscription.tsx";
 import { subscriptionsQuery } from "./queries.ts";
-import { SecretDialog } from "./secret-dialog.tsx";
 import { SubscriptionBadge } from "./states.tsx";
 
 const route = getRouteApi("/shell/events/subscriptions");
@@ -31,12 +26,6 @@ export function SubscriptionsPage() {
     subscriptionsQuery(group, order),
   );
   const navigate = useNavigate();
-  const [isNew, setNew] = useState(false);
-  const [made, setMade] = useState<Subscription>();
-  const showMade = (subscription: Subscription): void => {
-    if (isSigned(subscription.format)) setMade(subscription);
-    else say("The webhook was made", NOT_SIGNED);
-  };
   const target = group || groups[0]?.uid || "";
   const rights = useRights(group);
   const rows = data.pages.flatMap((page) => page.subscriptions);
@@ -69,7 +58,11 @@ export function SubscriptionsPage() {
       title="Webhooks"
       lede="Addresses that are called when something happens in a group."
       actions={
-        <Button look="primary" disabledReason={reason} onClick={() => setNew(true)}>
+        <Button
+          look="primary"
+          disabledReason={reason}
+          onClick={() => void navigate({ to: "/events/subscriptions/new", search: { group } })}
+        >
           New webhook
         </Button>
       }
@@ -102,8 +95,6 @@ export function SubscriptionsPage() {
           isLoadingMore={isFetchingNextPage}
         />
       )}
-      {isNew && <NewSubscription groups={groups} group={target} onClose={() => setNew(false)} onMade={showMade} />}
-      <SecretDialog subscription={made} onClose={() => setMade(undefined)} />
     </Page>
   );
 }

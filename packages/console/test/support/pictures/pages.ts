@@ -68,6 +68,7 @@ export function designPages({
     },
     { name: "events", path: `/events?subject=${repo}&type=dev.moorage.registry.push`, document: "events" },
     { name: "webhooks", path: "/events/subscriptions" },
+    { name: "webhook-new", path: `/events/subscriptions/new?group=${organization}` },
     { name: "webhook", path: `/events/subscription?uid=${subscription}`, document: "subscription" },
     { name: "system", path: "/operations", document: "operations" },
     { name: "storage", path: "/operations/storage", document: "storage" },

@@ -853,9 +853,8 @@ export const SubscriptionsService: GenService<{
     output: typeof SubscriptionSampleSchema;
   },
   /**
-   * TestSink sends a test event to an address for which there is no subscription yet, and answers what came back. It is
-   * sent once and has no delivery, and no secret signs it, since there is none. Of an organization at most two tests are
-   * under way.
+   * TestSink sends a test event to an address that has no subscription yet, and answers what came back. It is sent once
+   * and has no delivery, and no secret signs it, since there is none. An organization has at most two tests at a time.
    *
    * @generated from rpc moorage.events.v2.SubscriptionsService.TestSink
    */
