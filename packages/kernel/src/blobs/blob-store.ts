@@ -166,6 +166,8 @@ export interface BlobStore {
    * engine has no such URLs.
    */
   redirectUrl?(digest: string, generation: string, ttlMs: number): Promise<string>;
+  /** Where the file of the blob is below the folder of all blobs. Absent when the engine has no files. */
+  filePath?(digest: string, generation: string): string;
   /** Removes one generation of a blob. Does nothing when it is missing. */
   remove(digest: string, generation: string): Promise<void>;
   /** Removes an upload. Does nothing when it is missing. */

@@ -5,6 +5,7 @@ import { filesystemErrors } from "./filesystem-errors.ts";
 import { FilesystemAdoption } from "./filesystem-adoption.ts";
 import { createFolders, filesystemLayout } from "./filesystem-layout.ts";
 import { listBlobs, listUploads } from "./filesystem-lists.ts";
+import { blobName } from "./names.ts";
 import { spaceIn } from "./filesystem-targets.ts";
 import { FilesystemUploads } from "./filesystem-uploads.ts";
 import { FilesystemWholes } from "./filesystem-wholes.ts";
@@ -53,6 +54,10 @@ export async function openFilesystemBlobs(
         if (fstatSync(file.fd).size <= range.end) throw damaged(digest, "is too short");
         await readTo(file, range, sink);
       }),
+    filePath(digest, generation) {
+      const { folder, name } = blobName(digest, generation);
+      return `${folder}/${name}`;
+    },
     remove: (digest, generation) =>
       withErrors("Blob", digest, () => rm(layout.blob(digest, generation).path, { force: true })),
     removeUpload: (id) => uploads.remove(id),

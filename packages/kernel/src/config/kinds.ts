@@ -106,6 +106,12 @@ export const pathComponent: Kind<string> = (value, name) => {
   return value;
 };
 
+/** A path on this server's host that ends with a slash, such as `/-/blobs/`. */
+export const folderPath: Kind<string> = (value, name) => {
+  if (value.length <= 100 && /^\/(?:[A-Za-z0-9_-]+\/)+$/.test(value)) return value;
+  throw new ConfigError(`${name}: must be a path such as /-/blobs/, not ${value}`);
+};
+
 export const domain: Kind<string> = (value, name) => {
   if (value.length <= 200 && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(value)) return value;
   throw new ConfigError(`${name}: must be a domain name in lower case, not ${value}`);

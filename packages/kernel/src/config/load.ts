@@ -54,6 +54,10 @@ export function loadConfig(
   };
   if ((config.tlsCert === "") !== (config.tlsKey === ""))
     throw settingError(config.tlsCert === "" ? "tlsCert" : "tlsKey", "must be set as well");
+  if (config.blobsInternalPath !== "" && config.blobsUrl !== "")
+    throw settingError("blobsInternalPath", "is for files in the data folder: on an S3 server there are none");
+  if (config.blobsInternalPath !== "" && config.trustedProxies.length === 0)
+    throw settingError("blobsInternalPath", `needs ${TABLE.trustedProxies.name}, the proxy that sends the files`);
   if (config.organization === config.publicOrganization)
     throw settingError("publicOrganization", `must differ from ${TABLE.organization.name}`);
   return config.port === 0 ? config : withUrls(config, config.port);

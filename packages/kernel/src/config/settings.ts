@@ -6,6 +6,7 @@ import {
   domain,
   duration,
   flag,
+  folderPath,
   HOUR_MS,
   integer,
   type Kind,
@@ -602,6 +603,13 @@ export const TABLE = {
     "MOORAGE_BLOBS_REDIRECT_TTL",
     "5m",
     "Lifetime of a presigned URL.",
+  ),
+  /** Empty when the server itself sends its files. */
+  blobsInternalPath: setting(
+    orEmpty(folderPath),
+    "MOORAGE_BLOBS_INTERNAL_PATH",
+    "",
+    "Path below which the nginx of MOORAGE_TRUSTED_PROXIES has MOORAGE_DATA_DIR/blobs as an internal location, such as /-/blobs/: a GET of more than 64 KiB that comes through it is answered with X-Accel-Redirect, and nginx sends the file. Only with files in the data folder.",
   ),
   /** The first key seals, all open. Empty for the key file of the data folder. */
   secretKeys: setting(

@@ -1,6 +1,6 @@
 import { type Config, type MirrorHost, type RegistryHost, settingError, variableOf } from "../config/index.ts";
 import { type Host, parseHost } from "../lib/host.ts";
-import { networks } from "../lib/network.ts";
+import { networks, peerAddress } from "../lib/network.ts";
 import { type CalledOrigin, calledOrigin } from "./called-origin.ts";
 import type { Request } from "./http.ts";
 
@@ -14,6 +14,8 @@ export interface Addresses {
   platform(request: Request): string;
   /** The registry: the URL that was set, or a host of MOORAGE_REGISTRY_HOSTS; without a URL, what the client called. */
   registry(request: Request): string;
+  /** Whether the request came through one of the trusted proxies. */
+  isProxied(request: Request): boolean;
   /** The mirror host that the client called; undefined for other hosts. `origin`: its URL. */
   mirror(request: Request): { origin: string; group: string } | undefined;
 }
@@ -50,6 +52,7 @@ export function createAddresses(settings: AddressSettings): Addresses {
   return {
     platform: urlFor(baseUrl, followsHost.platform, []),
     registry: urlFor(registryUrl, followsHost.registry, registryHosts),
+    isProxied: ({ socket }) => isProxy(peerAddress(socket.remoteAddress ?? "")),
     mirror(request) {
       if (mirrors.length === 0) return undefined;
       const called = calledOrigin(request, { isProxy, scheme });

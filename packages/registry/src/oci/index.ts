@@ -38,5 +38,6 @@ export { registryHandler } from "./router.ts";
 export { tokenEndpoint } from "./token/endpoint.ts";
 export { announcedLength, bodyOf, responseSink, wholeBodyOf } from "./body.ts";
 export { parseRange } from "./blobs/ranges.ts";
+export { internalPath } from "./blobs/internal-path.ts";
 export { redirectUrl } from "./blobs/redirect.ts";
 export { callerOf, headerCredential } from "./credentials.ts";

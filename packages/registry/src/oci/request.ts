@@ -46,7 +46,7 @@ export interface RegistryConfig
       | "maxManifestBytes"
       | "uploadTtlMs"
     >,
-    Partial<Pick<Config, "gcGraceMs" | "blobsRedirectTtlMs">> {
+    Partial<Pick<Config, "gcGraceMs" | "blobsRedirectTtlMs" | "blobsInternalPath">> {
   /** How long a client may send or take nothing before its connection is closed. Defaults to one minute. */
   idleTimeoutMs?: number;
 }
@@ -90,7 +90,7 @@ export interface RegistryDeps {
   /** Signs the ids of uploads; all processes of the installation have the same. */
   pageTokenKey: Uint8Array;
   /** Under which URL a client reaches the registry. */
-  addresses: Pick<Addresses, "registry" | "mirror">;
+  addresses: Pick<Addresses, "registry" | "mirror" | "isProxied">;
   clock: Clock;
   log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
   /** The AIP-193 form of an error: code, message, details. */

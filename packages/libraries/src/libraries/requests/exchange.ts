@@ -21,7 +21,7 @@ import type { Ecosystem } from "../ecosystem/ecosystem.ts";
 interface LibraryConfig
   extends
     Pick<Config, "registryAudience" | "registryTokenTtlMs" | "maxLibraryFileBytes" | "upstreamTtlMs">,
-    Partial<Pick<Config, "blobsRedirectTtlMs">> {
+    Partial<Pick<Config, "blobsRedirectTtlMs" | "blobsInternalPath">> {
   /** How long a client may send or take nothing before its connection is closed. Defaults to one minute. */
   idleTimeoutMs?: number;
 }
@@ -50,7 +50,7 @@ export interface LibraryDeps {
   downloads?: Pick<DownloadCounter, "note"> | undefined;
   config: LibraryConfig;
   /** Under which URL a client reaches the registry. */
-  addresses: Pick<Addresses, "registry">;
+  addresses: Pick<Addresses, "registry" | "isProxied">;
   clock: Clock;
   log: { error(fields: object, message: string): void };
 }

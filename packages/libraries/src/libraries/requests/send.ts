@@ -3,7 +3,7 @@ import type { Caller } from "@moorage/kernel/core/call";
 import { matchesEtag } from "@moorage/kernel/lib/etags";
 import { createLru } from "@moorage/kernel/lib/lru";
 import { Code, MoorageError } from "@moorage/kernel/errors";
-import { parseRange, redirectUrl, responseSink } from "@moorage/registry/oci";
+import { internalPath, parseRange, redirectUrl, responseSink } from "@moorage/registry/oci";
 import { SMALL_BLOB_BYTES, type StoredBlob } from "@moorage/kernel/blobs";
 import type { Row } from "@moorage/kernel/store";
 import { isKnown, cacheAnswer } from "./cache.ts";
@@ -134,6 +134,12 @@ export async function sendFile(
   if (location !== undefined) {
     if (req.headers.range === undefined) noteWhole();
     return send(exchange, 307, { ...headers, etag, location, "cache-control": "no-store" }, Buffer.alloc(0));
+  }
+  const inner = internalPath(exchange, { digest, generation: stored.generation, size });
+  // The proxy reads the Range header itself.
+  if (inner !== undefined) {
+    if (req.headers.range === undefined) noteWhole();
+    return send(exchange, 200, { ...all, "x-accel-redirect": inner }, Buffer.alloc(0));
   }
   const ifRange = req.headers["if-range"];
   const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;

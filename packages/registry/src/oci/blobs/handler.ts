@@ -12,6 +12,7 @@ import type { Pull } from "../records/batch.ts";
 import { isIntact } from "./copies.ts";
 import { blobUnknown, findBlob, type RecordedCopy } from "../find-blob.ts";
 import { parseRange } from "./ranges.ts";
+import { internalPath } from "./internal-path.ts";
 import { redirectUrl } from "./redirect.ts";
 import { HIT, MISS } from "../pulls/cache-status.ts";
 import { begin, sendEmpty } from "../send.ts";
@@ -50,7 +51,7 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
     return found && { ...found, renews: await needsGrace(exchange, call, repo, found.touch_time) };
   });
   const isHeld = blob !== undefined && (!blob.renews || (await renewGrace(exchange, { repo, digest, kind: "blob" })));
-  const isLost = isHeld && needsLook(exchange, blob) && !(await isIntact(deps, digest, blob));
+  const isLost = isHeld && needsLook(exchange, digest, blob) && !(await isIntact(deps, digest, blob));
   if (isStandIn) res.setHeader("cache-status", isHeld && !isLost ? HIT : MISS);
   if (!isHeld || isLost) {
     const found = await blobFromSource(exchange, repo, digest);
@@ -86,6 +87,13 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
     sendEmpty(exchange, 307, { ...headers, location: redirect, "cache-control": "no-store" });
     return onAnswered(size);
   }
+  const content = { ...headers, "content-type": "application/octet-stream" };
+  const inner = blob.suspect_time === null ? internalPath(exchange, { digest, generation, size }) : undefined;
+  if (inner !== undefined) {
+    // The proxy reads the Range header itself.
+    sendEmpty(exchange, 200, { ...content, "x-accel-redirect": inner });
+    return onAnswered(size);
+  }
   const ifRange = req.headers["if-range"];
   const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
   const range = parseRange(asked, size);
@@ -94,7 +102,6 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
     throw new RegistryError("RANGE_INVALID", "Range not satisfiable", { headers: unsatisfied });
   }
   const part = range === "whole" ? { start: 0, end: size - 1 } : range;
-  const content = { ...headers, "content-type": "application/octet-stream" };
   const beginPart = (): void => {
     const length = part.end - part.start + 1;
     if (range === "whole") return begin(exchange, 200, content, length);
@@ -147,8 +154,10 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
  * Whether to look at the stored copy before the answer: when no byte of it is read for the answer, or when it is known
  * to be missing or damaged.
  */
-function needsLook({ req, deps }: Exchange, blob: RecordedCopy): boolean {
-  return req.method === "HEAD" || blob.suspect_time !== null || (deps.config.blobsRedirectTtlMs ?? 0) > 0;
+function needsLook(exchange: Exchange, digest: string, blob: RecordedCopy): boolean {
+  const { req, deps } = exchange;
+  if (req.method === "HEAD" || blob.suspect_time !== null || (deps.config.blobsRedirectTtlMs ?? 0) > 0) return true;
+  return internalPath(exchange, { ...blob, digest }) !== undefined;
 }
 
 /** Notes that a copy was read and verified that was taken for damaged. */
