@@ -37,6 +37,8 @@ done
 d version >/dev/null 2>&1 || missing "its daemon was not ready within 60 s"
 echo "# docker $(d version --format '{{.Client.Version}}, daemon {{.Server.Version}}')"
 
+# Groups may be public.
+export MOORAGE_PUBLIC_GROUPS=1
 start_server
 ORG=$(bootstrap organization.name)
 # personal ARG…: a new personal token of the owner, alone.
@@ -79,6 +81,19 @@ sleep 4
 refused "a token that has expired is called expired, in a pull" "this token expired at" d pull "$APP:1.0"
 refused "and in a push" "this token expired at" d push "$APP:1.0"
 refused "and in a log-in" "this token expired at" login "$SHORT"
+
+# A public group, from which everybody pulls; what is beside it stays private.
+login "$PUSH" >/dev/null 2>&1
+moorage groups create "$ORG/open" >/dev/null
+moorage bindings create "$ORG/open" --identity-uid everybody --role-uid registry.pull >/dev/null
+d tag "$APP:1.0" "$HOST/$ORG/open/app:1.0"
+does "docker pushes to a public group" d push "$HOST/$ORG/open/app:1.0"
+d logout "$HOST" >/dev/null
+d rmi "$HOST/$ORG/open/app:1.0" >/dev/null
+does "docker pulls from it without a log-in" d pull "$HOST/$ORG/open/app:1.0"
+refused "but not what is beside it" "denied\|unauthorized" d pull "$APP:1.0"
+d tag "$APP:1.0" "$HOST/$ORG/open/other:1.0"
+refused "and pushes nothing" "denied: .*log in first" d push "$HOST/$ORG/open/other:1.0"
 
 # The helper, which docker finds on the PATH, as somebody who is signed in: here as a CI job with a token of its own.
 login "$PUSH" >/dev/null 2>&1

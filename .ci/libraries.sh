@@ -108,6 +108,11 @@ check_pip() {
   "$PY/pip" download -q --no-cache-dir --no-deps --index-url "$(INDEX)" -d files ci-lib
   printf 'ci-lib==1.0 --hash=sha256:%s\n' "$(sha256sum files/*.whl | cut -d' ' -f1)" >requirements.txt
   does "pip: and by its hash" "$PY/pip" install --no-cache-dir --require-hashes --index-url "$(INDEX)" --target hashed -r requirements.txt
+  project ci-open 1.0
+  does "twine: a project is uploaded to a public group" "$PY/twine" upload --non-interactive --repository-url "$URL/pypi/$OPEN/legacy/" dist/*
+  does "pip: and installed without a log-in" "$PY/pip" install --no-cache-dir --no-input --index-url "$URL/pypi/$OPEN/simple/" --target opened ci-open
+  same "pip: and works" "$(PYTHONPATH=opened "$PY/python" -c 'import ci_open; print(ci_open.answer)')" 42
+  refused "pip: a project of the group above is not" "No matching distribution\|401\|403" "$PY/pip" install --no-cache-dir --no-input --index-url "$URL/pypi/$ORG/simple/" --target closed ci-lib
 }
 
 check_uv() {

@@ -84,6 +84,7 @@ done
 # The server, under its own name and that of the mirror. docker has no log-in for a mirror, and pulls what everybody may.
 export MOORAGE_TLS_CERT="$WORK/cert.pem" MOORAGE_TLS_KEY="$WORK/key.pem" MOORAGE_BASE_URL=https://registry.example.com MOORAGE_ALLOW_PRIVATE_NETWORK=1
 export MOORAGE_MIRRORS=mirror.example.com=acme/mirrors,open.example.com=public/mirrors MOORAGE_PUBLIC_ORGANIZATION=public
+export MOORAGE_PUBLIC_GROUPS=1
 start_server 443
 for group in acme public; do moorage groups create "$group/mirrors" >/dev/null; done
 # stand_in GROUP REGISTRY: the group stands for the registry, which is asked about each pull.
@@ -189,4 +190,17 @@ refused "skopeo says that it is unavailable" "503 Service Unavailable" in_skopeo
 for client in $CLIENTS; do does "$client pulls another image of ghcr.io" "in_$client" "ghcr.io/${OTHER[ghcr.io]}"; done
 refused "a push to the mirror is refused" "acme/mirrors/ghcr stands for ghcr.io" timeout 90 skopeo copy -q --dest-creds "any:$REGISTRY_TOKEN" \
   "oci:$WORK/sample/build1:latest" docker://registry.example.com/acme/mirrors/ghcr/acme/app:2
+
+# A public group of the server itself, which everybody may pull from, and a private image beside it.
+moorage groups create acme/open >/dev/null
+moorage bindings create acme/open --identity-uid everybody --role-uid registry.pull >/dev/null
+for name in acme/open/app acme/app; do
+  does "$name is pushed" timeout 90 skopeo --insecure-policy copy -q --dest-creds "any:$REGISTRY_TOKEN" "oci:$WORK/sample/build1:latest" "docker://registry.example.com/$name:1"
+done
+printf '{}' >"$WORK/nobody.json"
+export REGISTRY_AUTH_FILE="$WORK/nobody.json"
+for client in $CLIENTS; do
+  does "$client pulls from a public group without a log-in" "in_$client" registry.example.com/acme/open/app:1
+  refused "$client: what is beside it is not pulled" "denied\|403 Forbidden" "in_$client" registry.example.com/acme/app:1
+done
 echo "stand-in: $PASSED checks passed"

@@ -253,7 +253,9 @@ export async function authorize(
   // A client may exchange a token of this repository for one that covers more, which clients do only when they are
   // challenged.
   if (others.includes(name)) {
-    const message = `Unauthenticated: the token does not cover this action: ${words}`;
+    // Whoever pulls without a log-in has a token, too, and may not know it.
+    const what = caller.identity === "" ? "log in first" : "the token does not cover this action";
+    const message = `Unauthenticated: ${what}: ${words}`;
     throw unauthorized(exchange, scope, message, "insufficient_scope", detail);
   }
   // Clients show this message to people, who may not know that they must log in, or that the token endpoint left out

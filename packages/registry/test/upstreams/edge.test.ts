@@ -431,3 +431,24 @@ test("pushes, moves and imports at the edge are rejected, naming the center", as
     assert.deepEqual([status, text.includes(`are those of ${front.host}`)], [400, true], text);
   }
 });
+
+test("a tag that is deleted at the edge is the center's still: the next turn or pull brings it back", async (t) => {
+  const { center, edge, here, ended, again, repoUid, tags, pull } = await startEdge(t);
+  for (const tag of ["1", "2"]) await center.pushImage("acme/app", tag, tag);
+  const uid = await edge();
+  assert.equal((await ended(uid)).state, "SYNC_STATE_SUCCEEDED");
+  const repo = await repoUid(here, "app");
+  const remove = async (tag: string): Promise<void> => {
+    const path = `/v2/acme/edge/app/manifests/${tag}`;
+    assert.equal((await here.ask("DELETE", path, { token: here.registry })).status, 202);
+  };
+  await remove("1");
+  assert.deepEqual(await tags("app"), ["2"]);
+  const turn = await again(uid);
+  assert.deepEqual([turn.state, await tags("app")], ["SYNC_STATE_SUCCEEDED", ["1", "2"]], turn.message);
+  await remove("2");
+  assert.equal((await pull("app", "2")).status, 200);
+  await here.api("DELETE", `/registry/v2/repos/${repo}`);
+  const anew = await again(uid);
+  assert.deepEqual([anew.state, await tags("app")], ["SYNC_STATE_SUCCEEDED", ["1", "2"]], anew.message);
+});
