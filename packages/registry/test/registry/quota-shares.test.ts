@@ -44,8 +44,8 @@ async function world(t: TestContext) {
     ...registry,
     token,
     warned,
-    /** What is measured an hour after the last time. */
-    async measured() {
+    /** What is measured an hour after the last time; null for what is more than the limits let be measured. */
+    async measured(limits: Parameters<typeof measureQuotas>[0]["limits"] = {}) {
       hours += 1;
       const at = clockOf(() => clock.nowMs() + hours * HOUR_MS);
       const log = { warn: (...said: unknown[]) => void warned.push(said) };
@@ -56,15 +56,17 @@ async function world(t: TestContext) {
           blobs: deps.blobs,
           clock: at,
           log: log as never,
+          limits,
         },
         new AbortController().signal,
       );
       assert.equal(quotas, 1);
       const row = await db.selectFrom("quota_shares").selectAll().where("quota", "=", acme).executeTakeFirstOrThrow();
+      const bytes = (value: unknown): number | null => (value === null ? null : Number(value));
       return {
-        history: Number(row.history_bytes),
-        pending: Number(row.pending_bytes),
-        cached: Number(row.cached_bytes),
+        history: bytes(row.history_bytes),
+        pending: bytes(row.pending_bytes),
+        cached: bytes(row.cached_bytes),
       };
     },
     /** Begins an upload of so many bytes. */
@@ -220,7 +222,7 @@ test(
       assert.deepEqual(found, { ...expected, pending }, `after step ${step}`);
       const row = await db.selectFrom("quotas").select("used_bytes").where("uid", "=", acme).executeTakeFirstOrThrow();
       assert.equal(Number(row.used_bytes), used, `after step ${step}`);
-      for (const part of ["history", "cached", "pending"] as const) seen[part] += Number(found[part] > 0);
+      for (const part of ["history", "cached", "pending"] as const) seen[part] += Number((found[part] ?? 0) > 0);
     }
     assert.ok(Math.min(...Object.values(seen)) > 3, `each is more than nothing at times: ${JSON.stringify(seen)}`);
     assert.deepEqual(all.warned, []);
@@ -281,4 +283,20 @@ test("a quota says what of it is history, a cache and pending, and when that was
   assert.ok(rest > 0, "the package that was published here is neither");
   await platform.ok("DELETE", `/registry/v2/quotas/${team}`);
   assert.deepEqual(await platform.reader.selectFrom("quota_shares").select("quota").execute(), []);
+});
+
+test("what is more than can be measured is not known, and never 0", async (t) => {
+  const { measured, open, push } = await world(t);
+  await push("acme/team/one", "a", "first");
+  await push("acme/team/two", "a", "second");
+  await open("acme/team/one", 100);
+  await open("acme/team/two", 20);
+  assert.deepEqual(await measured(), { history: 0, pending: 120, cached: 0 });
+  for (const [limits, expected] of [
+    [{ contents: 5 }, { history: null, pending: 120, cached: null }],
+    [{ repoRows: 2 }, { history: null, pending: 120, cached: null }],
+    [{ uploads: 1 }, { history: 0, pending: null, cached: 0 }],
+  ] as const)
+    assert.deepEqual(await measured(limits), expected, JSON.stringify(limits));
+  assert.deepEqual(await measured({ contents: 6, uploads: 2 }), { history: 0, pending: 120, cached: 0 });
 });

@@ -8,7 +8,7 @@ import type { Clock } from "@moorage/kernel/lib/clock";
 import { type Database, type Row, statement } from "@moorage/kernel/store";
 import { pendingBytes } from "./pending.ts";
 import { COUNTED } from "./positions.ts";
-import { sharesOf } from "./shares.ts";
+import { type ShareLimits, sharesOf } from "./shares.ts";
 
 interface MeasureDeps {
   writer: CommandWriter;
@@ -16,6 +16,8 @@ interface MeasureDeps {
   blobs: Pick<BlobStore, "uploadSize">;
   clock: Clock;
   log: Pick<Logger, "warn">;
+  /** Beyond these a part is not measured, and is not said. Defaults to those of the parts. */
+  limits?: Partial<ShareLimits & { uploads: number }>;
 }
 
 /** For how long a measurement holds, in milliseconds. */
@@ -54,17 +56,18 @@ export async function isMeasureDue(reader: Database, nowMs: number): Promise<boo
  * is older than an hour. Returns how many. `signal` stops it between two of their repos.
  */
 export async function measureQuotas(
-  { writer, reader, blobs, clock, log }: MeasureDeps,
+  { writer, reader, blobs, clock, log, limits = {} }: MeasureDeps,
   signal: AbortSignal,
 ): Promise<{ quotas: number }> {
   let quotas = 0;
   const [sinceMs, untilMs] = [clock.nowMs() - FRESH_MS, clock.nowMs()];
-  const pending = await pendingBytes(reader, blobs, (err) => log.warn({ err }, "an upload's size cannot be read"));
+  const failed = (err: unknown): void => log.warn({ err }, "an upload's size cannot be read");
+  const pending = await pendingBytes(reader, blobs, failed, limits.uploads);
   for (let after: string | undefined = ""; after !== undefined;) {
     const due: { uid: string }[] = await selectDue(reader, sinceMs, untilMs, after);
     for (const { uid: quota } of due) {
       const time = clock.nowMs();
-      const shares = await sharesOf(reader, quota, signal);
+      const shares = await sharesOf(reader, quota, signal, limits);
       const row = {
         quota,
         history_bytes: shares?.historyBytes ?? null,

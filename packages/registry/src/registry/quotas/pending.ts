@@ -21,8 +21,9 @@ export async function pendingBytes(
   db: Database,
   blobs: Pick<BlobStore, "uploadSize">,
   failed: (error: unknown) => void,
+  maxUploads = MAX_UPLOADS,
 ): Promise<PendingBytes> {
-  const uploads = await select<Upload>(db, `select uid, repo from uploads order by uid limit ${MAX_UPLOADS + 1}`, []);
+  const uploads = await select<Upload>(db, `select uid, repo from uploads order by uid limit ${maxUploads + 1}`, []);
   const sizes = new Map<string, number | undefined>();
   const sizeOf = async (uid: string): Promise<number | undefined> => {
     if (sizes.has(uid)) return sizes.get(uid);
@@ -39,7 +40,7 @@ export async function pendingBytes(
   };
   return {
     async of(group) {
-      if (uploads.length > MAX_UPLOADS) return undefined;
+      if (uploads.length > maxUploads) return undefined;
       let sum = 0;
       for (const { uid, repo } of uploads) {
         if (!repo.startsWith(`${group}/`)) continue;

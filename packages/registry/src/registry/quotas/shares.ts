@@ -18,8 +18,12 @@ interface Content {
 }
 
 /** The most contents of a group, and rows of one repo, that are kept in memory. */
-const MAX_CONTENTS = 300_000;
-const MAX_REPO_ROWS = 200_000;
+export interface ShareLimits {
+  contents: number;
+  repoRows: number;
+}
+
+const LIMITS: ShareLimits = { contents: 300_000, repoRows: 200_000 };
 const PAGE = 1_000;
 /** The number of the origin of versions that came from an upstream. */
 const FROM_UPSTREAM = 2;
@@ -36,7 +40,13 @@ const FILES = `select f.artifact, f.name, f.digest, f.size, case
  * Measures what a group has with all below it, repo by repo, so that requests get their turn: what is written meanwhile
  * may be counted or not. Undefined when it has more than is kept in memory. Rejects with the reason of `signal`.
  */
-export async function sharesOf(db: Database, group: string, signal: AbortSignal): Promise<ContentShares | undefined> {
+export async function sharesOf(
+  db: Database,
+  group: string,
+  signal: AbortSignal,
+  limits: Partial<ShareLimits> = {},
+): Promise<ContentShares | undefined> {
+  const { contents: maxContents, repoRows } = { ...LIMITS, ...limits };
   const contents = new Map<string, Content>();
   const [from, to] = [`${group}/`, `${group}0`];
   const add = (digest: string, size: number, { isTagged = false, isPast = false, isOwn = false }): void => {
@@ -49,12 +59,12 @@ export async function sharesOf(db: Database, group: string, signal: AbortSignal)
   const next = async (): Promise<boolean> => {
     await setImmediate();
     signal.throwIfAborted();
-    return contents.size <= MAX_CONTENTS;
+    return contents.size <= maxContents;
   };
   for (let after: string | undefined = from; after !== undefined;) {
     const repos: { uid: string; cached: number }[] = await select(db, REPOS, [after, to]);
     for (const { uid, cached } of repos) {
-      const found = await repoContent(db, uid, MAX_REPO_ROWS);
+      const found = await repoContent(db, uid, repoRows);
       if (found === undefined) return undefined;
       const isOwn = Number(cached) === 0;
       for (const { digest, size } of found.content)
