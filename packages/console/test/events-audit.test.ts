@@ -31,7 +31,7 @@ test("the audit log is filtered in the URL, opened, and saved as CSV without for
   await page.getByLabel("Decision", { exact: true }).selectOption("denied");
   await page.getByLabel("Identity").fill(visitor);
   await page.waitForURL(/decision=denied.*identity=|identity=.*decision=denied/);
-  const denied = page.getByRole("row", { name: /GroupsService.DeleteGroup denied/ });
+  const denied = page.getByRole("row", { name: /GroupsService.DeleteGroup Denied/ });
   // What was denied is written within a second.
   for (let turn = 0; turn < 20 && (await denied.count()) === 0; turn += 1) {
     await page.reload();

@@ -44,11 +44,11 @@ test("a subscription is made, tried, paused, gets a new secret, and is deleted",
   await page.getByText("dev.moorage.vulnerabilities.finding.opened.").waitFor();
   await page.getByRole("button", { name: "Send a test" }).click();
   await eventually(() => receiver.events().length === tried + 1);
-  await page.getByRole("row", { name: /events\.test.*delivered/ }).waitFor();
+  await page.getByRole("row", { name: /events\.test.*Delivered/ }).waitFor();
   assert.equal(await page.getByText(first).count(), 0);
 
   await page.getByRole("button", { name: "Pause" }).click();
-  await page.getByText("paused", { exact: true }).waitFor();
+  await page.getByText("Paused", { exact: true }).waitFor();
   await platform.group(platform.organization);
   await page.getByText("1 waiting").waitFor();
   assert.equal(receiver.events().length, tried + 1);

@@ -48,14 +48,14 @@ test("feeds are added after their license was seen, fetched again, changed and r
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   // The server fetches both; one of them is not published.
   await page.getByRole("row", { name: /kev.*CC0-1\.0.*read/ }).waitFor();
-  await page.getByRole("row", { name: /osv-npm.*failed.*answers 404/ }).waitFor();
+  await page.getByRole("row", { name: /osv-npm.*Failed.*answers 404/ }).waitFor();
   await presets.getByRole("row", { name: "osv-npm" }).waitFor({ state: "detached" });
 
   source.pages.set(KEV, { status: 503 });
   await choose(page, "kev", "Update now");
   await dialog.getByText(`will fetch ${source.url}${KEV}`).waitFor();
   await dialog.getByRole("button", { name: "Update now" }).click();
-  await page.getByRole("row", { name: /kev.*failed.*answers 503/ }).waitFor();
+  await page.getByRole("row", { name: /kev.*Failed.*answers 503/ }).waitFor();
 
   await choose(page, "kev", "Change interval…");
   await dialog.getByLabel("Hours between fetches").fill("0.001");
@@ -119,7 +119,7 @@ test("feeds are shown with what they cover, their age, and what of them finds no
   const page = await signedIn();
   await page.goto("/operations/feeds");
   await page
-    .getByRole("row", { name: /debian.*overdue.*debian:12; some records: npm; not matched: Unheard Of/ })
+    .getByRole("row", { name: /debian.*Overdue.*debian:12; some records: npm; not matched: Unheard Of/ })
     .waitFor();
   await page.getByRole("row", { name: /A-1.*matches nothing.*names no package/ }).waitFor();
   await page.getByRole("button", { name: "Actions for filed" }).click();

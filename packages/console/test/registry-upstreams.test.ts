@@ -65,7 +65,7 @@ test("an upstream is created, says how its registry answers, follows it, and is 
   await dialog.getByRole("button", { name: "Save" }).click();
   const follows = page.getByRole("region", { name: "Copied without being pulled" });
   await follows.getByText("images matching team/.*, all tags").waitFor();
-  await follows.getByText("failed", { exact: true }).waitFor();
+  await follows.getByText("Failed", { exact: true }).waitFor();
   await follows.getByText(/^1 of 2 images, /).waitFor();
   await follows.getByText("are deleted here").waitFor();
 

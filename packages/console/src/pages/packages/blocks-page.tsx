@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Block>[] = [
     id: "ecosystem",
     header: "Registry",
     isMinor: true,
-    cell: ({ ecosystem }) => <Badge>{ecosystemWord(ecosystem)}</Badge>,
+    cell: ({ ecosystem }) => <Badge isName>{ecosystemWord(ecosystem)}</Badge>,
   },
   {
     id: "why",

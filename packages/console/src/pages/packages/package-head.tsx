@@ -39,8 +39,12 @@ export function PackageHead({ package_, group, version }: PackageHeadProps) {
         <div className={styles.name}>
           <h1>{name}</h1>
           <CopyButton text={name} label="Copy the name" />
-          {version !== "" && <Badge>{version}</Badge>}
-          {facts?.license !== undefined && <Badge look="outline">{facts.license}</Badge>}
+          {version !== "" && <Badge isName>{version}</Badge>}
+          {facts?.license !== undefined && (
+            <Badge look="outline" isName>
+              {facts.license}
+            </Badge>
+          )}
         </div>
         <p className={styles.lede}>{description || `A package of ${ecosystemWord(ecosystem)} in ${group}`}</p>
       </div>

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<Artifact>[] = [
       </div>
     ),
   },
-  { id: "ecosystem", header: "Registry", cell: ({ ecosystem }) => <Badge>{ecosystemWord(ecosystem)}</Badge> },
+  { id: "ecosystem", header: "Registry", cell: ({ ecosystem }) => <Badge isName>{ecosystemWord(ecosystem)}</Badge> },
   { id: "latest", header: "Latest version", cell: ({ latestVersion }) => latestVersion || "none" },
   {
     id: "versions",

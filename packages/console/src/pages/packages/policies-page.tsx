@@ -20,7 +20,7 @@ const POLICIES: ResourceSpec<ArtifactPolicy> = {
   noun: "policy",
   intro: "Which versions clients can get. If several policies are above a package, only the nearest applies.",
   columns: [
-    { id: "ecosystem", header: "Registry", cell: ({ ecosystem }) => <Badge>{ecosystemWord(ecosystem)}</Badge> },
+    { id: "ecosystem", header: "Registry", cell: ({ ecosystem }) => <Badge isName>{ecosystemWord(ecosystem)}</Badge> },
     { id: "group", header: "Group", cell: ({ uid }) => <GroupPath uid={parentUid(uid)} /> },
     {
       id: "mode",

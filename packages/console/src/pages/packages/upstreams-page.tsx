@@ -36,7 +36,7 @@ const UPSTREAMS: ResourceSpec<Upstream> = {
       id: "ecosystem",
       header: "Registry",
       isMinor: true,
-      cell: ({ ecosystem }) => <Badge>{ecosystemWord(ecosystem)}</Badge>,
+      cell: ({ ecosystem }) => <Badge isName>{ecosystemWord(ecosystem)}</Badge>,
     },
     { id: "group", header: "Group", isMinor: true, cell: ({ uid }) => <GroupPath uid={parentUid(uid)} /> },
     {

@@ -42,7 +42,11 @@ export function Versions({ package_, list, selected }: VersionsProps) {
             >
               {version}
             </Link>
-            {version === latestVersion && <Badge look="accent">latest</Badge>}
+            {version === latestVersion && (
+              <Badge look="accent" isName>
+                latest
+              </Badge>
+            )}
           </span>
         ),
       },

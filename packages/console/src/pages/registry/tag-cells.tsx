@@ -164,7 +164,7 @@ function Ended({ tag: { product, version, status, release } }: { tag: EolTag }) 
   const date = release?.eolDate ? ` ${release.eolDate}` : "";
   return (
     <span title={`${product} ${version}`}>
-      <Badge look={look}>ended{date}</Badge>
+      <Badge look={look}>Ended{date}</Badge>
     </span>
   );
 }

@@ -113,7 +113,7 @@ function Expiry({ token }: { token: PersonalToken }) {
   if (hasEnded(token))
     return (
       <Badge look="danger">
-        expired <Time value={expirationTime} />
+        Expired <Time value={expirationTime} />
       </Badge>
     );
   if (leftMs < SOON_MS)
