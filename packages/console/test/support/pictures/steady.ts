@@ -31,7 +31,7 @@ const SETTLE = `(async () => {
 const MAX_SCREENS = 300;
 const PAUSE_MS = 60;
 
-/** Run in the page: masks uids, addresses of this server, versions and sizes of the machine. */
+/** Run in the page: masks uids, addresses of this server, recent events, versions and sizes of the machine. */
 const MASK = String.raw`(() => {
   const isOfMachine = location.pathname.startsWith("/operations");
   const steady = (text) => {
@@ -40,7 +40,10 @@ const MASK = String.raw`(() => {
       .replaceAll(/\b[0-9a-f]{12,}\b/g, (hex) => "0".repeat(hex.length))
       .replaceAll(/\b[0-9a-f]{6}(?=\.sig\b)/g, "000000")
       .replaceAll(/\b[A-Z]{2,8}(?:-[a-z0-9]{4}){3}\b/g, "MRG-0000-0000-0000")
-      .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, "00000000-0000-0000-0000-000000000000");
+      .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, "00000000-0000-0000-0000-000000000000")
+      // Pages that were opened before have read manifests, each of which is a pull.
+      .replaceAll(/\b\d+(?= lately\b)/g, "9")
+      .replaceAll(/\b\d+ of the last \d+ events\b/g, "99 of the last 99 events");
     if (!isOfMachine) return masked;
     return masked
       .replaceAll(/\d+(?:\.\d+)? (?:B|KiB|MiB|GiB|TiB)\b/g, "1.00 GiB")
