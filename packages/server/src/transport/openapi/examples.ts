@@ -79,6 +79,7 @@ const BODIES: Readonly<Record<string, object>> = {
   "SubscriptionsService.ResumeSubscription": {},
   "SubscriptionsService.RotateSubscriptionSecret": { overlap: "86400s" },
   "SubscriptionsService.TestSubscription": {},
+  "SubscriptionsService.TestSink": { sink: "https://hooks.example.com/moorage" },
   "SubscriptionsService.RedeliverEvents": { startTime: "2026-07-04T00:00:00Z", endTime: "2026-07-05T00:00:00Z" },
   "DeliveriesService.RedeliverEvent": {},
   "AdvisoriesService.CreateAdvisory": {
