@@ -49,6 +49,11 @@ export interface Caller {
   /** Claims of the external token, for events and audit. */
   act?: Record<string, unknown>;
   /**
+   * Repositories of other installations, each with the upstream by whose group it is here, that a pull token of theirs
+   * may pull there. The caller has no identity here, and pulls what came from these. Undefined for others.
+   */
+  center?: { upstream: string; name: string }[];
+  /**
    * The person's groups at an identity provider (by its uid), as stated by the provider's token that was valid until
    * `untilMs`, in milliseconds since 1970. The rights they give are read from the provider's mappings at every call.
    * Undefined when no rights come from groups.

@@ -1027,6 +1027,15 @@ export const MIGRATIONS: Migration[] = [
       `create table quota_shares (quota KEY primary key, history_bytes INT8, pending_bytes INT8, cached_bytes INT8, time INT8 not null)`,
     ],
   },
+  {
+    version: 90,
+    name: "pull tokens of centers",
+    statements: [
+      `create table center_pulls (upstream KEY not null, secret KEY not null, name KEY not null, seen_time INT8 not null, until_time INT8 not null, primary key (upstream, secret, name)) WITHOUT_ROWID`,
+      `create index center_pulls_until on center_pulls (until_time)`,
+      `create index registry_upstreams_followed on registry_upstreams (uid) where follow is not null`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

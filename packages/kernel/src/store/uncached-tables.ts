@@ -45,6 +45,7 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "upstream_tags",
   "upstream_sightings",
   "upstream_digests",
+  "center_pulls",
   "artifact_blocks",
   "pull_days",
   "last_pulls",

@@ -24,7 +24,7 @@ export {
 export { type InvitePreview, invitePreview } from "./invite-preview.ts";
 export { createGroupNamed, groups, showLimits } from "./groups.ts";
 export { holdsAllOf, requireAdminFor, requireHoldsAllOf } from "./identities.ts";
-export { isPasswordIssuer } from "./registry-passwords.ts";
+export { isPasswordIssuer, isPullTokenIssuer } from "./registry-passwords.ts";
 export { endOf, relationshipOf } from "./relationship-column.ts";
 export { type Person, personOf, subjectClaim } from "./sign-in-claims.ts";
 export { type GrantedOwner, grantOwner, type OwnerGrant } from "./grant-owner.ts";

@@ -21,6 +21,11 @@ export function isPasswordIssuer(issuer: unknown): boolean {
   return PASSWORD_ISSUERS.some((known) => known === issuer);
 }
 
+/** Whether tokens of this issuer only pull, from the registry that they name. */
+export function isPullTokenIssuer(issuer: unknown): boolean {
+  return issuer === PULL_TOKEN_ISSUER;
+}
+
 /**
  * The violations of an identity that accepts push tokens: it must end within 90 days and accept them for a named
  * audience, since a password that writes should not be forgotten or taken elsewhere. Fields are relative to the

@@ -1,6 +1,7 @@
 import { openStreamClient, type StreamClient } from "@moorage/kernel/lib/stream-client";
 import type { Wakes } from "@moorage/kernel/work";
-import type { StandIns, Upstream } from "../oci/index.ts";
+import type { Centers, StandIns, Upstream } from "../oci/index.ts";
+import { createCenters } from "./stand-in/centers.ts";
 import type { MirrorDeps } from "./context.ts";
 import { createCopyQueue } from "./copy-queue.ts";
 import { createDownloads } from "./downloads.ts";
@@ -25,6 +26,8 @@ export interface Mirroring {
   upstream: Upstream;
   /** Answers below groups that stand for other registries. */
   standIns: StandIns;
+  /** Asks Moorages that groups here follow. */
+  centers: Centers;
   /** Starts to copy repos when they are due, if the settings give this process workers. */
   start(wakes: Wakes): void;
   /** Interrupts all copying. Copied content stays, and another process continues. */
@@ -66,6 +69,7 @@ export function openMirroring(deps: MirrorDeps): Mirroring {
   return {
     upstream,
     standIns: createStandIns({ deps, clients, copies, limit, signal, states, through: upstream }),
+    centers: createCenters({ deps, client: checks, states }),
     start(wakes) {
       if (deps.config.mirrorWorkers === 0) return;
       scheduler = startScheduler({ deps, downloads, sources: createSources(deps, client, FOR_RUNS) }, wakes);

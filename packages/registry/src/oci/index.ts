@@ -13,7 +13,16 @@ export { collectGarbage } from "./gc/collect.ts";
 
 export type { Collected } from "./gc/collection.ts";
 
-export type { FetchedSignatures, StandInAnswer, StandInRequest, StandIns, Upstream } from "./other-registries.ts";
+export type {
+  CenterAnswer,
+  CenterQuestion,
+  Centers,
+  FetchedSignatures,
+  StandInAnswer,
+  StandInRequest,
+  StandIns,
+  Upstream,
+} from "./other-registries.ts";
 export type { RegistryDeps } from "./request.ts";
 export { algorithmOf, isDigest, isTag } from "./digests.ts";
 export { type AdoptableBlob, adoptBlobs } from "./blobs/adopt.ts";

@@ -83,7 +83,10 @@ export async function pullablePlace(
   capabilities = PULL,
 ): Promise<PullPlace> {
   const { repo, group, front, hasStandIns } = await resolveForPull(call, name);
-  const lacking = await lackingOf(call, repo ?? group, capabilities);
+  const origin = repo === undefined || hasStandIns === false ? undefined : await originOf(call.tx, repo);
+  const lacking = mayAtCenter(call.caller, repo === undefined ? front?.standIn : origin, capabilities)
+    ? []
+    : await lackingOf(call, repo ?? group, capabilities);
   const may = lacking.length === 0;
   const isPublic =
     !may &&
@@ -92,7 +95,6 @@ export async function pullablePlace(
       : await publicMay(call, settings, repo, reference));
   if (!may && !isPublic && (repo !== undefined || !name.startsWith(`${settings.publicOrganization}/`)))
     throw denied(call, name, lacking);
-  const origin = repo === undefined || hasStandIns === false ? undefined : await originOf(call.tx, repo);
   const standIn = repo === undefined && (may || isPublic) ? front?.standIn : origin;
   if (standIn?.isAllowed === false) throw notAllowed(name, standIn);
   if (repo === undefined && standIn === undefined) throw nameUnknown(name);
@@ -110,6 +112,12 @@ export async function pullableRepository(
   const { repo } = await pullablePlace(call, settings, name, reference, capabilities);
   if (repo === undefined) throw nameUnknown(name);
   return repo;
+}
+
+/** Whether the caller has a pull token of a center that may pull there what is here from it. */
+function mayAtCenter({ center }: Caller, origin: StandIn | undefined, capabilities: readonly Capability[]): boolean {
+  if (center === undefined || origin === undefined || capabilities.some((each) => !PULL.includes(each))) return false;
+  return center.some(({ upstream, name }) => upstream === origin.uid && name === origin.name);
 }
 
 function notAllowed(name: string, { name: there, registry }: StandIn): RegistryError {
@@ -194,7 +202,8 @@ export function denied({ caller }: Pick<Call, "caller">, name: string, lacking: 
 }
 
 /** Describes the missing right; a narrowed token may lack a capability that the role bindings of its identity give. */
-function describeLack({ identity, capabilities, scopes }: Caller, what: string): string {
+function describeLack({ identity, capabilities, scopes, center }: Caller, what: string): string {
+  if (center !== undefined) return `a pull token of the center that is followed here lacks ${what}`;
   if (identity === "") return `an anonymous caller lacks ${what}`;
   if (capabilities || scopes) return `the narrowed token of identity ${identity} lacks ${what}`;
   return `identity ${identity} lacks ${what}: no role binding on a group of that path gives it`;

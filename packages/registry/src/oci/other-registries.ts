@@ -68,3 +68,22 @@ export interface StandIns {
    */
   manifest(request: StandInRequest): Promise<StandInAnswer>;
 }
+
+/** A pull token of a center, and the names of repositories there that somebody wants to pull with it. */
+export interface CenterQuestion {
+  /** The user name: an identity's uid there. */
+  user: string;
+  secret: string;
+  names: readonly string[];
+  /** Whether it is known what the center said of it lately: then a center that was away just now is not waited for. */
+  isHeld: boolean;
+}
+
+/** `no`: the token is not good there. `silent`: the center does not answer, or with something else than an answer. */
+export type CenterAnswer = { kind: "yes"; names: string[] } | { kind: "no" } | { kind: "silent" };
+
+/** Centers that groups here follow. */
+export interface Centers {
+  /** What the center says of a pull token; within seconds. */
+  ask(standIn: StandIn, question: CenterQuestion): Promise<CenterAnswer>;
+}

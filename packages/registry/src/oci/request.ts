@@ -17,7 +17,7 @@ import type { JudgeSignedPull } from "../trust/index.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import { capabilityNames, PULL, PUSH } from "./names.ts";
-import type { StandIns, Upstream } from "./other-registries.ts";
+import type { Centers, StandIns, Upstream } from "./other-registries.ts";
 import {
   badCredential,
   callerOf,
@@ -55,6 +55,8 @@ export interface RegistryDeps {
   transactor: Transactor;
   /** Without it, groups that stand for other registries serve what is here. */
   standIns?: StandIns;
+  /** Without it, pull tokens of centers are not known here. */
+  centers?: Centers;
   /** Optional source registry; without it, missing content is answered with 404. */
   upstream?: Upstream;
   /** The response cache of pulls. */

@@ -26,6 +26,14 @@ export const UPSTREAM_CHECKS: readonly RowCheck[] = [
     show: ["upstream"],
     repair: removeFaulty("upstream_follows", ["upstream"]),
   },
+  {
+    kind: "center-pull-without-follow",
+    meaning: "what a pull token may pull is noted for an upstream that is gone",
+    find: `select c.upstream, c.secret, c.name from center_pulls as c where not exists (
+      select 1 from registry_upstreams as u where u.uid = c.upstream)`,
+    show: ["upstream", "name"],
+    repair: removeFaulty("center_pulls", ["upstream", "secret", "name"]),
+  },
   ...Object.entries(NOTES).map(([table, key]): RowCheck => {
     return {
       kind: `${table.replace("_", "-")}-without-repo`,

@@ -3,6 +3,7 @@ import { command } from "@moorage/kernel/core/command";
 import { type Database, statement } from "@moorage/kernel/store";
 import { followCommands } from "./follow-commands.ts";
 import { noteSighting } from "./age.ts";
+import { noteCenterPulls } from "./center-pulls.ts";
 import { type RegistryRate, rateText } from "./rate.ts";
 import { isOrigin } from "./stand-ins.ts";
 
@@ -107,5 +108,6 @@ export const upstreamCommands = [
   noteTagCheck,
   noteTagChecks,
   noteUnchanged,
+  noteCenterPulls,
   ...followCommands,
 ] as const;

@@ -11,6 +11,7 @@ export {
   noteUpstream,
   type UpstreamNote,
 } from "./commands.ts";
+export { centersOf, heldPulls, type NotedPulls, noteCenterPulls } from "./center-pulls.ts";
 export { credentialPlace } from "./credentials.ts";
 export {
   claimFollow,

@@ -146,5 +146,6 @@ async function endUpstream(call: Call, row: Row<"registry_upstreams">): Promise<
   const repos = tx.selectFrom("upstream_repos").select("repo").where("upstream", "=", upstream);
   for (const table of ["upstream_tags", "upstream_sightings", "upstream_digests"] as const)
     await tx.deleteFrom(table).where("repo", "in", repos).execute();
-  await tx.deleteFrom("upstream_repos").where("upstream", "=", upstream).execute();
+  for (const table of ["upstream_repos", "center_pulls"] as const)
+    await tx.deleteFrom(table).where("upstream", "=", upstream).execute();
 }

@@ -76,6 +76,11 @@ declare module "@moorage/kernel/store/tables" {
      * `parent`, whose age is its own.
      */
     upstream_digests: { repo: string; digest: string; parent: string; seen_time: number };
+    /**
+     * What a center that is followed said its pull tokens may pull: a keyed hash of the token, in hex, with a name of a
+     * repository there, or without one for the token itself. It counts until `until_time`, in milliseconds since 1970.
+     */
+    center_pulls: { upstream: string; secret: string; name: string; seen_time: number; until_time: number };
   }
 }
 
@@ -90,4 +95,5 @@ export const UPSTREAM_TABLES = declareTables({
   upstream_tags: { key: ["repo", "tag"] },
   upstream_sightings: { key: ["repo", "tag", "digest"] },
   upstream_digests: { key: ["repo", "digest", "parent"] },
+  center_pulls: { key: ["upstream", "secret", "name"] },
 });

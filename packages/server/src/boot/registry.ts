@@ -83,6 +83,7 @@ export function openRegistry(
     blobs,
     upstream: mirroring.upstream,
     standIns: mirroring.standIns,
+    centers: mirroring.centers,
     authenticate: access.authenticate,
     credentials: access,
     config,

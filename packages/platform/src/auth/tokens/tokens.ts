@@ -78,6 +78,8 @@ export interface MintRequest {
   client?: string;
   /** Required for, and only in, a registry token. */
   access?: RepositoryAccess[];
+  /** In a registry token without an identity: what a pull token of another installation may pull there. */
+  center?: Caller["center"];
   /** In a registry token: names of repositories to which a push was asked for and not granted. */
   refused?: readonly string[];
   /** Required for, and only in, a webhook token: `sha256:` and the digest of the request's body in hex. */
@@ -189,6 +191,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
       personalToken,
       client,
       access,
+      center,
       refused = [],
       webhook,
     }) {
@@ -216,6 +219,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
           // Source: RFC 9068 §2.2.
           ...(client !== undefined && { client_id: client }),
           ...(access && { access }),
+          ...(center && { center: center.map(({ upstream, name }) => [upstream, name]) }),
           ...(refused.length > 0 && { refused }),
           ...(webhook && { webhook }),
         },
@@ -244,7 +248,7 @@ function isSigned(token: string, key: KeyObject): boolean {
  * would widen the token.
  */
 function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
-  const { sub, jti, exp, cap, scopes, sid, pat, access, refused, act, idp, client_id: client } = claims;
+  const { sub, jti, exp, cap, scopes, sid, pat, access, center, refused, act, idp, client_id: client } = claims;
   const audiences = audiencesOf(claims);
   const registry = typ === TYPS.registry;
   if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw rejection();
@@ -272,6 +276,7 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     ...(isObject(act) && { act }),
     ...(registry && { repositories: repositoriesOf(access) }),
     ...(registry && listsRepositories(access) && { catalog: true }),
+    ...(registry && sub === "" && center !== undefined && { center: centerOf(center) }),
     ...(registry && isStrings(refused) && { refused }),
   };
 }
@@ -325,6 +330,15 @@ function repositoriesOf(access: unknown): NonNullable<Caller["repositories"]> {
       if (digest !== undefined && typeof digest !== "string") throw rejection();
       return { name, actions, ...(digest !== undefined && { digest }) };
     });
+}
+
+function centerOf(center: unknown): NonNullable<Caller["center"]> {
+  if (!Array.isArray(center)) throw rejection();
+  return center.map((pair: unknown) => {
+    if (!isStrings(pair)) throw rejection();
+    const [upstream = "", name = ""] = pair;
+    return { upstream, name };
+  });
 }
 
 function listsRepositories(access: unknown): boolean {

@@ -15,8 +15,9 @@ import {
   isUnknownCredential,
   organizationsOf,
 } from "../credentials.ts";
+import { centerLogin } from "./center.ts";
 import { grantedScopes, type LeftOut } from "./grants.ts";
-import { CATALOG_SCOPE, parseScopes, type Scopes } from "./scopes.ts";
+import { CATALOG_SCOPE, parseScopes, type RepositoryScope, type Scopes } from "./scopes.ts";
 
 /** The dependencies of the token endpoint, beside those of the registry. */
 export interface TokenDeps extends RegistryDeps {
@@ -71,25 +72,33 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   const organizations = organizationsOf(wanted.scopes.map(({ name }) => name));
   // Before the credentials are checked, which is most of the work. Who sends invalid ones is stopped by his address.
   await exchange.data.turn?.begin(credential === undefined ? "" : (organizations[0] ?? ""));
-  const caller = await exchange.steps.identify(async () =>
-    credential
-      ? callerOf(deps.credentials, credential, {
-          organizations,
-          authenticate: () => basicChallenge(exchange),
-          callData,
-        }).catch((error: unknown) => unlessAnonymous(exchange, error))
-      : ANONYMOUS,
+  let atCenter: RepositoryScope[] = [];
+  const caller = await exchange.steps.identify(async () => {
+    if (credential === undefined) return ANONYMOUS;
+    const authenticate = (): string => basicChallenge(exchange);
+    try {
+      const login = await centerLogin(exchange, credential, wanted.scopes, authenticate);
+      if (login === undefined)
+        return await callerOf(deps.credentials, credential, { organizations, authenticate, callData });
+      atCenter = login.granted;
+      return login.caller;
+    } catch (error) {
+      return await unlessAnonymous(exchange, error);
+    }
+  });
+  const others = wanted.scopes.filter(({ name }) => !atCenter.some((scope) => scope.name === name));
+  const { granted: here, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) =>
+    grantedScopes(call, deps.config, others),
   );
-  const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) =>
-    grantedScopes(call, deps.config, wanted.scopes),
-  );
+  const granted = [...atCenter, ...here];
   // The protocol leaves scopes out without an error, so the log says which, and which rights were missing.
   const unusable = wanted.unusable.slice(0, MAX_LOGGED_SCOPES).map((text) => text.slice(0, MAX_LOGGED_CHARACTERS));
-  if (leftOut.length + unusable.length > 0 && caller.identity !== "") {
+  if (leftOut.length + unusable.length > 0 && (caller.identity !== "" || caller.center !== undefined)) {
     deps.log.info(
       {
         requestId: callData.requestId,
         identity: caller.identity,
+        ...(caller.center && { center: caller.act }),
         leftOut: leftOut.slice(0, MAX_LOGGED_SCOPES),
         ...(unusable.length > 0 && { unusable }),
       },
@@ -112,6 +121,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
     // The token never grants more than the one it was exchanged for, and never expires later.
     ...(caller.expiresAtMs !== undefined && { notAfterMs: caller.expiresAtMs }),
     ...(caller.act && { act: caller.act }),
+    ...(caller.center && { center: caller.center }),
     ...(caller.external && { external: caller.external }),
     ...(caller.capabilities && { capabilities: caller.capabilities }),
     ...(caller.scopes && { scopes: caller.scopes }),
