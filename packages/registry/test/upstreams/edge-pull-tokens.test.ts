@@ -1,15 +1,15 @@
 // Pull tokens of a center at an edge: as the center says while it answers, and as it said last while it does not.
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { sendJson, sendStatus } from "../../../server/test/support/fake-source.ts";
 import { startFollower } from "../../../server/test/support/follower.ts";
 import { type Installation, startInstallation, temporaryFolder } from "../../../server/test/support/installation.ts";
-import { databaseEnv } from "../../../server/test/support/database.ts";
 import { startProcess } from "../../../server/test/support/processes.ts";
 import { makePullToken } from "../../../server/test/support/pull-token.ts";
+import { databaseEnv, openTestStore } from "../../../server/test/support/database.ts";
+import { SOON } from "../../../server/test/support/replication.ts";
+import { freePort } from "../../../server/test/support/unused-port.ts";
 import { startFront } from "../../../server/test/support/upstream.ts";
 
 /** Log-ins and pulls as a client makes them, below the group that follows the center. */
@@ -202,18 +202,46 @@ test("what stands for a registry no more knows no token of it", async (t) => {
   assert.equal((await login(robot.basic, APP)).status, 401);
 });
 
+test("what the center said counts for a day at most, also for a server that starts while it is away", async (t) => {
+  const { make, pull, organization, here, away } = await startEdge(t);
+  const robot = await make(organization);
+  assert.deepEqual(await pull(robot.basic, APP), [200, 200]);
+  away();
+  await here.close();
+  const started = await startInstallation(t, SOON, here.dataDir);
+  assert.deepEqual(await clientOf(started).pull(robot.basic, APP), [200, 200]);
+  const { db, close } = await openTestStore(here.dataDir);
+  t.after(close);
+  const rows = await db.selectFrom("center_pulls").selectAll().execute();
+  assert.deepEqual(rows.map(({ name }) => name).sort(), ["", "acme/app"]);
+  const longest = Math.max(...rows.map(({ seen_time: seen, until_time: until }) => Number(until) - Number(seen)));
+  assert.ok(longest <= 86_400_000, String(longest));
+  assert.ok(rows.every(({ secret }) => /^[0-9a-f]{64}$/.test(secret) && !robot.password.includes(secret)));
+  await db
+    .updateTable("center_pulls")
+    .set({ until_time: Date.now() - 1 })
+    .execute();
+  assert.equal((await clientOf(started).login(robot.basic, APP)).status, 503);
+});
+
+test("a registry that is turned off is not asked, and what it said last counts", async (t) => {
+  const { make, pull, login, organization, here, uid, front } = await startEdge(t);
+  const [robot, unseen] = [await make(organization), await make(organization)];
+  assert.deepEqual(await pull(robot.basic, APP), [200, 200]);
+  await here.api("PATCH", `/registry/v2/upstreams/${uid}?updateMask=disabled`, { disabled: true });
+  front.seen.length = 0;
+  assert.deepEqual(await pull(robot.basic, APP), [200, 200]);
+  assert.equal((await login(unseen.basic, APP)).status, 503);
+  assert.deepEqual(
+    front.seen.filter(({ path }) => path.startsWith("/token")),
+    [],
+  );
+});
+
 /** Logs in until the center is asked again, which it is not for seconds after it did not answer. */
 async function untilAsked<T extends { status: number }>(login: () => Promise<T>, status: number): Promise<T> {
   return await eventually(async () => {
     const answer = await login();
     return answer.status === status && answer;
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
