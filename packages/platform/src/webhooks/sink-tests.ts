@@ -24,6 +24,7 @@ interface SinkTestDeps {
 }
 
 type Asked = Parameters<SinkTests["test"]>[0];
+type SinkOutcome = Awaited<ReturnType<SinkTests["test"]>>;
 
 /** Somebody waits for the answer. */
 const LONGEST_MS = 10_000;
@@ -53,6 +54,17 @@ export function createSinkTests({ config, tokens, clock }: SinkTestDeps): SinkTe
     const { status, error } = await sink.send(request);
     return [status, error];
   };
+  const attempt = async (asked: Asked): Promise<SinkOutcome> => {
+    const lookup = lookups(organizationOf(asked.group), () => false);
+    const sink = await openSink(asked.sink, { allowPrivateNetwork, timeoutMs, connections: 1, lookup });
+    const startMs = performance.now();
+    try {
+      const [status, error] = await send(sink, asked);
+      return { isDelivered: status >= 200 && status < 300, status, error, latencyMs: performance.now() - startMs };
+    } finally {
+      await sink.close();
+    }
+  };
   return {
     async test(asked) {
       const { group, sink: address } = asked;
@@ -65,17 +77,12 @@ export function createSinkTests({ config, tokens, clock }: SinkTestDeps): SinkTe
           `Resource exhausted: ${MAX_OF_ORGANIZATION} tests of this organization are under way`,
         );
       underWay.set(organization, others + 1);
-      const lookup = lookups(organization, () => false);
-      const sink = await openSink(address, { allowPrivateNetwork, timeoutMs, connections: 1, lookup });
-      const startMs = performance.now();
       try {
-        const [status, error] = await send(sink, asked);
-        return { isDelivered: status >= 200 && status < 300, status, error, latencyMs: performance.now() - startMs };
+        return await attempt(asked);
       } finally {
         const left = (underWay.get(organization) ?? 1) - 1;
         if (left === 0) underWay.delete(organization);
         else underWay.set(organization, left);
-        await sink.close();
       }
     },
   };
