@@ -3,6 +3,7 @@ import { type Names, namesOf } from "../api/names.ts";
 import { textIn } from "../api/json-fields.ts";
 import { allPages } from "../api/paging.ts";
 import { checkToken, type JsonObject, type ListOptions, openRest, type Query, type RestClient } from "../api/rest.ts";
+import { EXIT } from "../command/exit-codes.ts";
 import { UsageFailure } from "../command/failure.ts";
 import type { ServerFlags } from "../command/global-options.ts";
 import { interruption } from "../command/interrupt.ts";
@@ -10,6 +11,7 @@ import { formatOf } from "../output/format.ts";
 import { type OutputFlags, printItem, printList, printMessage } from "../output/output.ts";
 import type { WatchFlags } from "../terminal/watch-options.ts";
 import type { Extension, Extra } from "./extension.ts";
+import { saysItFails } from "./check-answers.ts";
 import { KNOWLEDGE, knowledgeIn, unknownTexts } from "./knowledge.ts";
 import { listingOf } from "./columns.ts";
 import { resourceIn } from "./files.ts";
@@ -69,6 +71,7 @@ export async function runVerb(run: Run): Promise<void> {
   else if (method.items === undefined) printMessage("Done");
   else await printItem(answer, listing, flags, { pathOf });
   if (!isShown) await extra?.finish?.(answer);
+  if (saysItFails(method.method, answer)) process.exitCode = EXIT.error;
   if (noun === "identities" && flags.dryRun !== true) await checkIssuer(run, rest, answer);
 }
 
