@@ -47,7 +47,7 @@ test("feeds are added after their license was seen, fetched again, changed and r
   await dialog.getByLabel("Fetch them from there, under these licenses").check();
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   // The server fetches both; one of them is not published.
-  await page.getByRole("row", { name: /kev.*CC0-1\.0.*read/ }).waitFor();
+  await page.getByRole("row", { name: /kev.*CC0-1\.0.*Read/ }).waitFor();
   await page.getByRole("row", { name: /osv-npm.*Failed.*answers 404/ }).waitFor();
   await presets.getByRole("row", { name: "osv-npm" }).waitFor({ state: "detached" });
 

@@ -15,7 +15,7 @@ test("a session that is ended from the list signs the other browser out", async 
   const { signedIn, complaints } = console_;
   const other = await signedIn({ options: { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Firefox/130.0" } });
   await other.goto("/sessions");
-  await other.getByRole("row", { name: /Firefox on Linux this browser/ }).waitFor();
+  await other.getByRole("row", { name: /Firefox on Linux This browser/ }).waitFor();
 
   const page = await signedIn();
   await page.goto("/profile");
@@ -40,7 +40,7 @@ test("ending the session of this browser signs out here", async (t) => {
   const page = await signedIn();
   await page.goto("/sessions");
   await page
-    .getByRole("row", { name: /this browser/ })
+    .getByRole("row", { name: /This browser/ })
     .getByRole("button", { name: /^End/ })
     .click();
   await page.getByRole("button", { name: "End it" }).click();

@@ -77,7 +77,7 @@ test("an upstream is created, says how its registry answers, follows it, and is 
 
   hub.misbehave = () => false;
   await now.click();
-  await follows.getByText("succeeded", { exact: true }).waitFor();
+  await follows.getByText("Succeeded", { exact: true }).waitFor();
   await follows.getByText("0 of 2 images, 0 of 3 tags").waitFor();
   await page.goto("/images/upstreams");
   await row.getByText("Answers", { exact: true }).waitFor();
