@@ -127,7 +127,7 @@ export function subscriptionsService({
     },
     async testSink(call, request) {
       validate(TestSinkRequestSchema, request);
-      if (sinks === undefined) throw new Error("no sink can be tried here");
+      if (sinks === undefined) throw new Error("no test event can be sent from here");
       const { parent: group, sink, format } = request;
       await groups.get(call.tx, group);
       const { identity } = call.caller;
