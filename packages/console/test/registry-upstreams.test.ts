@@ -42,6 +42,10 @@ test("an upstream is created, says how its registry answers, follows it, and is 
   await dialog.getByText("must be whole seconds, from 86400").waitFor();
   await dialog.getByLabel("User name there").fill("");
   await dialog.getByLabel("Keep what nobody pulls, days").fill("");
+  await dialog.getByLabel("Storage limit").fill("much");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText("must be a size, such as 50 GiB").waitFor();
+  await dialog.getByLabel("Storage limit").fill("50 GiB");
   await dialog.getByRole("button", { name: "Create" }).click();
   const row = page.getByRole("table", { name: "Upstreams" }).getByRole("row", { name: new RegExp(name) });
   await row.getByText("Not asked yet").waitFor();
@@ -50,6 +54,7 @@ test("an upstream is created, says how its registry answers, follows it, and is 
 
   await row.getByRole("link", { name: hub.registry }).click();
   await page.getByText("an image comes when somebody pulls it").waitFor();
+  await page.getByText("50.0 GiB").waitFor();
   const now = page.getByRole("button", { name: "Copy now" });
   assert.equal(await now.getAttribute("aria-disabled"), "true");
   await page.getByRole("button", { name: /^Actions for / }).click();
@@ -59,6 +64,8 @@ test("an upstream is created, says how its registry answers, follows it, and is 
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog.getByText("does not go with a cooldown").waitFor();
   await dialog.getByLabel("Cooldown, days").fill("");
+  await dialog.getByText("does not go with max_bytes").waitFor();
+  await dialog.getByLabel("Storage limit").fill("");
   await dialog.getByLabel("Which images").fill("team/.*");
   await dialog.getByLabel("Delete tags here that were deleted there").check();
   await dialog.getByText("It deletes.").waitFor();

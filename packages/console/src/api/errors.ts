@@ -63,3 +63,12 @@ function plain(message: string): string {
   const text = message.replace(CODE_NAMES, "");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** The error of a field of a form, as the server would have said it. */
+export function invalid(field: string, description: string): ApiError {
+  return new ApiError(400, {
+    code: "INVALID_ARGUMENT",
+    message: "Some fields need to be corrected.",
+    violations: [{ field, description }],
+  });
+}

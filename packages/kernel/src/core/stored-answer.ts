@@ -19,7 +19,7 @@ import type { Row, Tables } from "../store/index.ts";
  * `texts`: a list of strings, and `map`: a map, as JSON.stringify writes them; `message`: a message as proto3 JSON,
  * null when not set.
  */
-export type Form = "plain" | "flag" | "time" | "texts" | "map" | "message";
+export type Form = "plain" | "long" | "flag" | "time" | "texts" | "map" | "message";
 /** The columns of one row in the order of a layout, possibly followed by others. */
 export type Cells = readonly unknown[];
 /** The fields of a message that are stored in columns of the same name. */
@@ -93,6 +93,7 @@ function formOf(field: DescField): Form {
   if (field.fieldKind === "map") return "map";
   if (field.fieldKind === "list" && field.scalar === ScalarType.STRING) return "texts";
   if (field.scalar === ScalarType.BOOL && field.fieldKind === "scalar") return "flag";
+  if (field.scalar === ScalarType.INT64 && field.fieldKind === "scalar") return "long";
   if (field.fieldKind === "scalar" && (field.scalar === ScalarType.STRING || field.scalar === ScalarType.INT32))
     return "plain";
   throw new Error(`${field.toString()} has no stored form`);
@@ -101,6 +102,7 @@ function formOf(field: DescField): Form {
 function valueOf(field: DescField, form: Form, cell: unknown): unknown {
   if (cell === null) return undefined;
   if (form === "plain") return cell;
+  if (form === "long") return BigInt(cell as number);
   if (form === "flag") return cell === 1;
   if (form === "time") return timestamp(cell as number);
   const value = JSON.parse(cell as string) as JsonValue;
@@ -109,6 +111,7 @@ function valueOf(field: DescField, form: Form, cell: unknown): unknown {
 
 function cellOf(field: DescField, form: Form, value: unknown): unknown {
   if (form === "plain") return value ?? null;
+  if (form === "long") return Number(value);
   if (form === "flag") return value === true ? 1 : 0;
   if (form === "texts" || form === "map") return JSON.stringify(value);
   if (value === undefined) return null;

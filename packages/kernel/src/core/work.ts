@@ -3,6 +3,7 @@
  *
  * - `certificate-statuses`: certificates that an authority is to be asked about now
  * - `deliveries`: events to be numbered and sent
+ * - `evictions`: what is kept of other registries that is nearly as much as may be
  * - `feeds`: a feed that is to be fetched now
  * - `images`: images and attached documents to be read
  * - `mails`: mails to be sent
@@ -17,6 +18,7 @@
 export type Work =
   | "certificate-statuses"
   | "deliveries"
+  | "evictions"
   | "feeds"
   | "images"
   | "mails"

@@ -1036,6 +1036,17 @@ export const MIGRATIONS: Migration[] = [
       `create index registry_upstreams_followed on registry_upstreams (uid) where follow is not null`,
     ],
   },
+  {
+    version: 91,
+    name: "how much is kept of other registries",
+    statements: [
+      `alter table registry_upstreams add column max_bytes INT8 not null default 0`,
+      `alter table quotas add column cache_bytes INT8`,
+      `alter table quotas add column wanted_bytes INT8 not null default 0`,
+      `alter table quotas add column is_set INT8 not null default 1`,
+      `create index quotas_cache on quotas (uid) where cache_bytes is not null`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

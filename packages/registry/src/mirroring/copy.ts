@@ -1,6 +1,7 @@
 import { imageConfigOf, type Reference, type StoredManifest } from "../oci/index.ts";
 import { mirrorCall } from "./context.ts";
 import type { CopyJob } from "./copy-job.ts";
+import { askForSpace } from "./downloads.ts";
 import { UpstreamError } from "./errors.ts";
 import { storeCopiedManifest, touchReferences } from "./commands.ts";
 
@@ -61,7 +62,12 @@ async function copyDeep(job: CopyJob, stored: StoredManifest, depth: number, see
     if (round === 1) await referrersOf(job, stored.digest, depth, seen);
     const config = await imageConfigOf(deps, mirrorCall(deps), stored.manifest, async () => place.repo);
     const copied = { ...stored, config };
-    ({ missing } = await deps.transactor.write(storeCopiedManifest, mirrorCall(deps), { ...place, stored: copied }));
+    ({ missing } = await deps.transactor
+      .write(storeCopiedManifest, mirrorCall(deps), { ...place, stored: copied })
+      .catch(async (error: unknown) => {
+        await askForSpace(deps, place, error, stored.content.byteLength);
+        throw error;
+      }));
     if (missing.length === 0) break;
     if (round === MAX_ROUNDS) throw new Error("what was copied is removed faster than it is used");
   }

@@ -10,7 +10,7 @@ import { waitBefore } from "./request.ts";
 import type { BlobStream } from "./source-blobs.ts";
 import type { Upstream } from "./registry-client.ts";
 import { linkShared, originOf } from "./shared-content.ts";
-import { quotaOfError } from "../registry/index.ts";
+import { quotaOfError, wantCacheSpace } from "../registry/index.ts";
 import { asUpstreamError, UpstreamError } from "./errors.ts";
 import { keepCopiedBlob } from "./commands.ts";
 
@@ -120,6 +120,7 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
       // After ABORTED, and when a quota refused it, nothing was written. After any other error the stored blob may be
       // in use; `cleanUploads` checks later.
       const isRefused = quotaOfError(error) !== undefined;
+      await askForSpace(deps, place, error, stored.size);
       if (isRefused || (error instanceof MoorageError && error.code === Code.Aborted))
         await blobs.remove(digest, stored.generation);
       // Who pulls through a mirror has the content all the same.
@@ -130,6 +131,19 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
   await settleCopy(deps, stored, generation);
   await tee?.end();
   return true;
+}
+
+/** Has space made for what a group that stands for a registry could not keep. */
+export async function askForSpace(
+  deps: Pick<MirrorDeps, "transactor" | "clock">,
+  { upstream }: MirrorPlace,
+  error: unknown,
+  bytes: number,
+): Promise<void> {
+  const group = upstream === undefined ? undefined : quotaOfError(error);
+  if (group === undefined) return;
+  // Without it, space is made once more is pulled.
+  await deps.transactor.write(wantCacheSpace, mirrorCall(deps), { group, bytes }).catch(() => {});
 }
 
 /** Receives all bytes into the upload, resuming after interruptions. False when the source does not have the blob. */

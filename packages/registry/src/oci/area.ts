@@ -3,6 +3,7 @@ import { removeRepoContent } from "../registry/index.ts";
 import { OCI_CHECKS } from "./checks.ts";
 import { ociCommands } from "./commands.ts";
 import { OCI_TABLES } from "./tables.ts";
+import { evictionMetrics } from "./gc/eviction-metrics.ts";
 import { gcMetrics } from "./gc/metrics.ts";
 import { ociJobs } from "./jobs.ts";
 import { pullMetrics } from "./records/metrics.ts";
@@ -23,5 +24,5 @@ export const ociArea: Area = {
   checks: OCI_CHECKS,
   commands: ociCommands,
   jobs: ociJobs,
-  metrics: [gcMetrics, pullMetrics],
+  metrics: [gcMetrics, evictionMetrics, pullMetrics],
 };

@@ -9,6 +9,8 @@ export {
   isFreeToPull,
 } from "./attempts.ts";
 export { isRepositoryName } from "./digests.ts";
+export { evictionMetrics } from "./gc/eviction-metrics.ts";
+export { startEvictions } from "./gc/evictions.ts";
 export { collectGarbage } from "./gc/collect.ts";
 
 export type { Collected } from "./gc/collection.ts";

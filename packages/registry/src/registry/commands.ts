@@ -8,6 +8,7 @@ import { noteGatedPull } from "./gate-events.ts";
 import { quotaCommands } from "./quotas/commands.ts";
 import { pullCommands } from "./pulls/commands.ts";
 import { writeUsage } from "./usage/measure.ts";
+import { isFromUpstream } from "./stand-ins.ts";
 import { deleteTags } from "./tag-moves.ts";
 
 /**
@@ -19,22 +20,38 @@ export const expireTags = command(
   async (call: Call, { repo, policy, tags }: ExpireInput): Promise<{ expired: number }> => {
     const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
     if (row?.tag_policy !== policy || tags.length === 0) return { expired: 0 };
-    const found = await call.tx
-      .selectFrom("tags")
-      .select(["uid", "update_time"])
-      .where(
-        "uid",
-        "in",
-        tags.map(({ uid }) => uid),
-      )
-      .execute();
-    const times = new Map(found.map(({ uid, update_time }) => [uid, update_time]));
-    const names = tags.filter(({ uid, update_time }) => times.get(uid) === update_time).map(({ name }) => name);
+    const names = await unmovedOf(call, tags);
     const expired = await deleteTags(call, { repo, names, reason: "retention" });
     const details = { count: String(expired), tags: names.join(" ") };
     if (expired > 0)
       await audit(call, { method: "registry.retention.expire", resource: repo, isSystem: true, details });
     return { expired };
+  },
+);
+
+/** The names of those of the tags that have not moved since they were found. */
+async function unmovedOf({ tx }: Call, tags: ExpireInput["tags"]): Promise<string[]> {
+  const uids = tags.map(({ uid }) => uid);
+  const found = await tx.selectFrom("tags").select(["uid", "update_time"]).where("uid", "in", uids).execute();
+  const times = new Map(found.map(({ uid, update_time }) => [uid, update_time]));
+  return tags.filter(({ uid, update_time }) => times.get(uid) === update_time).map(({ name }) => name);
+}
+
+/**
+ * Deletes tags of a repo that came from another registry, since its group has no space for them, unless they have moved
+ * since they were found or the repo's policy protects them. Checks no rights: it is for jobs of the server.
+ */
+export const evictTags = command(
+  "registry.evictTags",
+  async (call: Call, { repo, tags }: Omit<ExpireInput, "policy">): Promise<{ evicted: number }> => {
+    const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
+    if (row === undefined || tags.length === 0 || !(await isFromUpstream(call.tx, repo))) return { evicted: 0 };
+    const { isProtected } = policyOf(row.tag_policy);
+    const names = (await unmovedOf(call, tags)).filter((name) => !isProtected(name));
+    const evicted = await deleteTags(call, { repo, names, reason: "retention" });
+    const details = { count: String(evicted), tags: names.join(" ") };
+    if (evicted > 0) await audit(call, { method: "registry.cache.evict", resource: repo, isSystem: true, details });
+    return { evicted };
   },
 );
 
@@ -65,7 +82,7 @@ export const endTags = command(
 
 /** The commands of registry beside the methods of the API. */
 export const registryCommands = [
-  ...whileFull([expireTags, endTags]),
+  ...whileFull([expireTags, endTags, evictTags]),
   noteGatedPull,
   ...quotaCommands,
   ...pullCommands,

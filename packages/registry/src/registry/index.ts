@@ -28,6 +28,15 @@ export { requireTagPolicyRight } from "./policy-rights.ts";
 export { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf } from "./gate-events.ts";
 export { type LocalMirror, localSourceOf } from "./local-source.ts";
 export { repoOfReport } from "./repo-of-report.ts";
+export {
+  cacheUse,
+  type CacheUse,
+  cacheUses,
+  fullCaches,
+  setCacheLimit,
+  settleCacheSpace,
+  wantCacheSpace,
+} from "./quotas/cache-limit.ts";
 export { noteQuotaRejection } from "./quotas/commands.ts";
 export { addContent, countOfQuotasAbove, quotasAbove, removeContent, removeRepoContent } from "./quotas/content.ts";
 export { requireCount } from "./quotas/counts.ts";
@@ -41,8 +50,9 @@ export { createRepoNamed, replacePolicies, repos } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention } from "./retention.ts";
 export { isPrivate, passwordPlace, syncPages, type SyncSettings, syncSettings } from "./syncs.ts";
 export { groupPath } from "./quotas/group-path.ts";
-export { standInAbove } from "./stand-ins.ts";
+export { isFromUpstream, standInAbove } from "./stand-ins.ts";
 export { runConfigOf } from "./run-config.ts";
+export { lastUses, RUNNING_FOR_MS } from "./pulls/last-uses.ts";
 export { createPullCounter, type PullCounter } from "./pulls/counter.ts";
 export { endPullCoverage } from "./pulls/commands.ts";
 export { coversSince, pullCoverage } from "./pulls/coverage.ts";
@@ -53,7 +63,7 @@ export { requireReporter } from "./usage/report.ts";
 export { addPastMoves, addRoundTrip, lastMoveMs, type PastMove } from "./past-moves.ts";
 export { tagKey } from "./tag-key.ts";
 export { deleteTag, findTag, moveTag, requireMovable, requireUnprotected, type TagPlace } from "./tag-moves.ts";
-export { expireTags } from "./commands.ts";
+export { evictTags, expireTags } from "./commands.ts";
 export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";
 export { historyPages, tagPages } from "./tag-readings.ts";
 export type { FactsOfTags, TagImage } from "./tag-filters.ts";

@@ -13,6 +13,11 @@ export async function standInAbove(tx: Database, uid: string): Promise<Row<"regi
   return row;
 }
 
+/** Whether a repo came from another registry, of which a group above it stands for one. */
+export async function isFromUpstream(tx: Database, repo: string): Promise<boolean> {
+  return (await select(tx, "select 1 from upstream_repos where repo = ?", [repo])).length > 0;
+}
+
 /** The violation of moving tags of a repo whose tags are those of a registry, as its upstream has it. */
 export function standsForRegistry(repo: string, registry: string): PreconditionViolation {
   return {

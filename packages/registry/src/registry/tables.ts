@@ -70,7 +70,9 @@ declare module "@moorage/kernel/store/tables" {
     /**
      * The quota of the group with the same uid. The limits: null where there is none. `used_bytes`: the sum of the
      * sizes in `quota_refs`. `counted_to`: up to where the content of the group is counted, as a position. `state`: a
-     * number of QuotaState.
+     * number of QuotaState. `cache_bytes`: how much of what comes from other registries is kept, null without a limit;
+     * `wanted_bytes`: what did not fit into that last, 0 when there is space for it. `is_set`: 0 when nobody has set a
+     * quota, and the row only counts for that.
      */
     quotas: {
       uid: string;
@@ -83,6 +85,9 @@ declare module "@moorage/kernel/store/tables" {
       used_bytes: number;
       counted_to: string;
       state: number;
+      cache_bytes: Generated<number | null>;
+      wanted_bytes: Generated<number>;
+      is_set: Generated<number>;
       create_time: number;
       update_time: number;
     };

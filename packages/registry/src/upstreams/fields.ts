@@ -9,7 +9,6 @@ import { isPrivate, policyViolations } from "../registry/index.ts";
 import { followFaults } from "./follow-rules.ts";
 import { registryOrigin } from "./registries.ts";
 
-const NOT_SUPPORTED = "is not supported by this version of the server";
 const MAX_PATTERNS = 200;
 const MAX_DIGESTS = 1_000;
 const MAX_NETWORKS = 100;
@@ -29,7 +28,6 @@ export function checkUpstream(
   const wrong = (field: string, description: string | undefined): void => {
     if (description !== undefined) found.push({ field, description });
   };
-  for (const field of unsupportedIn(upstream)) wrong(field, NOT_SUPPORTED);
   if (!found.some(({ field }) => field === "registry")) wrong("registry", registryFault(upstream.registry, rules));
   if (upstream.username !== "" && upstream.password === "") wrong("password", "is needed with a user name");
   if (upstream.username === "" && upstream.password !== "") wrong("username", "is needed with a password");
@@ -37,6 +35,7 @@ export function checkUpstream(
   wrong("missingTtl", durationFault(upstream.missingTtl, MAX_TTL_S));
   wrong("cooldown", durationFault(upstream.cooldown, MAX_COOLDOWN_S));
   wrong("keepUnpulled", keepFault(upstream.keepUnpulled));
+  wrong("maxBytes", bytesFault(upstream.maxBytes));
   found.push(...followFaults(upstream));
   if (upstream.tagPolicy !== undefined) found.push(...policyViolations(upstream.tagPolicy, "tagPolicy"));
   for (const field of ["allowed", "denied"] as const)
@@ -48,8 +47,9 @@ export function checkUpstream(
   return found;
 }
 
-function unsupportedIn({ maxBytes }: RegistryUpstream): string[] {
-  return maxBytes === 0n ? [] : ["maxBytes"];
+function bytesFault(maxBytes: bigint): string | undefined {
+  if (maxBytes >= 0n && maxBytes <= BigInt(Number.MAX_SAFE_INTEGER)) return undefined;
+  return `must be from 0, which is no limit, to ${Number.MAX_SAFE_INTEGER}`;
 }
 
 /** As long as a rule of retention may say, so that a server that loses the pulls of some seconds deletes nothing. */

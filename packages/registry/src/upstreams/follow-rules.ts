@@ -39,7 +39,7 @@ function matcher(pattern: string): (text: string) => boolean {
 }
 
 /** What is wrong with what an upstream follows. */
-export function followFaults({ follow, cooldown, keepUnpulled }: RegistryUpstream): FieldViolation[] {
+export function followFaults({ follow, cooldown, keepUnpulled, maxBytes }: RegistryUpstream): FieldViolation[] {
   if (follow === undefined) return [];
   const found: FieldViolation[] = [];
   const wrong = (field: string, description: string | undefined): void => {
@@ -57,6 +57,7 @@ export function followFaults({ follow, cooldown, keepUnpulled }: RegistryUpstrea
   if (cooldown !== undefined && cooldown.seconds > 0n) wrong("follow", "does not go with a cooldown");
   // Each turn would bring again what went.
   if (keepUnpulled !== undefined) wrong("follow", "does not go with keep_unpulled");
+  if (maxBytes > 0n) wrong("follow", "does not go with max_bytes");
   return found;
 }
 

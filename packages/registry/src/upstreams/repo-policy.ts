@@ -1,6 +1,11 @@
 import { create, fromJsonString, toJsonString } from "@bufbuild/protobuf";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
-import { type RegistryUpstream, TagPolicySchema, TagRetentionRuleSchema } from "@moorage/api/messages";
+import {
+  type RegistryUpstream,
+  RegistryUpstreamSchema,
+  TagPolicySchema,
+  TagRetentionRuleSchema,
+} from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
 import { type Database, type Row, select } from "@moorage/kernel/store";
 import { coversSince, pullCoverage, replacePolicies } from "../registry/index.ts";
@@ -76,10 +81,15 @@ export async function pulledCuts(db: Database, repos: readonly string[], nowMs: 
 
 /** Whether an update changes what becomes of the repos' images. */
 export function changesPolicy(before: RegistryUpstream | undefined, after: RegistryUpstream): boolean {
-  const textOf = ({ tagPolicy, keepUnpulled }: RegistryUpstream): string =>
+  const textOf = ({
+    tagPolicy,
+    keepUnpulled,
+    maxBytes,
+  }: Pick<RegistryUpstream, "tagPolicy" | "keepUnpulled" | "maxBytes">): string =>
     JSON.stringify([
       tagPolicy === undefined ? "" : toJsonString(TagPolicySchema, tagPolicy),
       keepUnpulled === undefined ? "" : String(keepUnpulled.seconds),
+      String(maxBytes),
     ]);
-  return (before === undefined ? '["",""]' : textOf(before)) !== textOf(after);
+  return textOf(before ?? create(RegistryUpstreamSchema)) !== textOf(after);
 }

@@ -2,11 +2,8 @@ import { RegistryUpstreamSchema } from "@moorage/api/messages";
 import { resource } from "@moorage/kernel/aip/resource";
 import { columnsOf, layoutOf } from "@moorage/kernel/core/stored-answer";
 
-/** The field that the contract has and this version does not support: `checkUpstream` rejects them. */
-const UNSUPPORTED = ["max_bytes"];
-
 /** How upstreams are stored, without their passwords. */
-export const UPSTREAM_LAYOUT = layoutOf(RegistryUpstreamSchema, { without: ["password", ...UNSUPPORTED] });
+export const UPSTREAM_LAYOUT = layoutOf(RegistryUpstreamSchema, { without: ["password"] });
 
 export const upstreamColumns = columnsOf(UPSTREAM_LAYOUT, "registry_upstreams", [
   "registry",
@@ -22,6 +19,7 @@ export const upstreamColumns = columnsOf(UPSTREAM_LAYOUT, "registry_upstreams", 
   "anonymous_networks",
   "disabled",
   "keep_unpulled",
+  "max_bytes",
   "tag_policy",
   "follow",
 ]);

@@ -8,7 +8,7 @@ import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { alreadyExists, failedPrecondition, invalidArgument } from "@moorage/kernel/errors";
 import type { Row } from "@moorage/kernel/store";
 import { groups } from "@moorage/platform/iam";
-import { requireTagPolicyRight, withOnUnknown } from "../registry/index.ts";
+import { requireTagPolicyRight, setCacheLimit, withOnUnknown } from "../registry/index.ts";
 import { credentialPlace, keepsCredential } from "./credentials.ts";
 import { checkUpstream } from "./fields.ts";
 import { beginFollowing, endFollowing, interruptTurn, requestTurn } from "./follow-state.ts";
@@ -68,6 +68,7 @@ export function registryUpstreamsService({
       });
       // It is sealed for the row's uid, which the insert has assigned.
       if (upstream.password !== "") await store(call, row.uid, upstream.password);
+      if (row.max_bytes > 0) await setCacheLimit(call, parent, row.max_bytes);
       if (row.follow === null) return registryUpstreams.toMessage(row);
       await beginFollowing(call, row.uid);
       return registryUpstreams.toMessage(await registryUpstreams.get(call.tx, row.uid));
@@ -87,6 +88,8 @@ export function registryUpstreamsService({
         // Another user may have another limit.
         if (!isKept) await call.tx.updateTable("registry_upstreams").set(NOTHING_YET).where("uid", "=", uid).execute();
         const { follow } = upstreamColumns(after);
+        if (Number(after.maxBytes) !== before.max_bytes)
+          await setCacheLimit(call, before.parent, Number(after.maxBytes));
         isNew = follow !== before.follow || (!isKept && follow !== null);
         isOther = RULES.some((each) => upstreamColumns(after)[each] !== before[each]);
       });
@@ -141,6 +144,7 @@ async function endUpstream(call: Call, row: Row<"registry_upstreams">): Promise<
   const { uid: upstream } = row;
   // What nobody pulls cannot be fetched again from now on.
   await updateRepoPolicies(call, upstream, repoPolicy(row), row.tag_policy);
+  if (row.max_bytes > 0) await setCacheLimit(call, row.parent, 0);
   await endFollowing(call, upstream);
   await registryUpstreams.remove(call, row);
   const repos = tx.selectFrom("upstream_repos").select("repo").where("upstream", "=", upstream);

@@ -31,6 +31,7 @@ declare module "@moorage/kernel/store/tables" {
       rate: string | null;
       held_until: number;
       keep_unpulled: string | null;
+      max_bytes: Generated<number>;
       tag_policy: string | null;
       follow: string | null;
       follow_state: string | null;

@@ -70,7 +70,7 @@ test("repos that come get the upstream's policy, and its changes until they have
 test("what nobody pulls for so long goes, by tag and by digest, and comes again when it is pulled", async (t) => {
   const { hub, here, db, pull, policies } = await startWorld(t, { keepUnpulled: WEEK });
   const images = new Map(["old", "new", "pinned", "forgotten"].map((tag) => [tag, hub.push("app", tag, tag).digest]));
-  const digests = new Map(["a", "b"].map((name) => [name, hub.push("app", [], name).digest]));
+  const digests = new Map(["a", "b", "runs"].map((name) => [name, hub.push("app", [], name).digest]));
   for (const reference of [...images.keys(), ...digests.values()])
     assert.equal((await pull(`app/manifests/${reference}`)).status, 200, reference);
   assert.ok((await policies())["app"] !== undefined);
@@ -87,6 +87,14 @@ test("what nobody pulls for so long goes, by tag and by digest, and comes again 
 
   // All of it is a month older, but for two pulls.
   const pulledLately = [images.get("new") ?? "", digests.get("a") ?? ""].toSorted();
+  // It was pulled long ago, and runs.
+  const runs = digests.get("runs") ?? "";
+  const references = [{ image: "acme/hub/app", digest: runs }];
+  const noted = await here.api<Record<string, unknown>>("POST", "/registry/v2/usage:report", {
+    source: "k",
+    references,
+  });
+  assert.equal(noted["recorded"], 1, JSON.stringify(noted));
   const older = async (table: string, column: string, where = "1 = 1"): Promise<void> =>
     void (await select(db, `update ${table} set ${column} = ${column} - ${30 * DAY_MS} where ${where}`, []));
   const isLate = pulledLately.map((digest) => `'${digest}'`).join(", ");
@@ -95,6 +103,7 @@ test("what nobody pulls for so long goes, by tag and by digest, and comes again 
   await older("tag_history", "time");
   await older("manifests", "touch_time");
   await older("last_pulls", "time", `digest not in (${isLate})`);
+  await select(db, `update running_images set time = time - ${10 * DAY_MS}`, []);
   await collect();
   assert.deepEqual(await held(), all, "not all pulls of the time are known yet");
   await older("pull_coverage", "since");
@@ -106,6 +115,9 @@ test("what nobody pulls for so long goes, by tag and by digest, and comes again 
     ["new"],
   );
   await older("tag_history", "time");
+  await collect();
+  assert.deepEqual(await held(), [...pulledLately, runs].toSorted(), "what was said to run counts for a week after");
+  await select(db, `update running_images set time = time - ${7 * DAY_MS}`, []);
   await collect();
   assert.deepEqual(await held(), pulledLately);
   const asked = hub.seen.length;

@@ -96,20 +96,21 @@ test("what is wrong with an upstream, or not supported, is said of each field, a
     "allowedDigests[0]",
     "anonymousNetworks[1]",
   ]);
-  assert.deepEqual(await wrong({ maxBytes: "1" }), ["maxBytes"]);
+  assert.deepEqual(await wrong({ maxBytes: "-1" }), ["maxBytes"]);
+  assert.deepEqual(await wrong({ maxBytes: "9007199254740992" }), ["maxBytes"]);
   assert.deepEqual(await wrong({ follow: { repoPattern: "(", tagPattern: "x{1000}{1000}", interval: "59s" } }), [
     "follow.repoPattern",
     "follow.tagPattern",
     "follow.interval",
   ]);
-  const both = { follow: { exact: true }, cooldown: "60s", keepUnpulled: "86400s" };
-  assert.deepEqual(await wrong(both), ["follow", "follow"]);
+  const both = { follow: { exact: true }, cooldown: "60s", keepUnpulled: "86400s", maxBytes: "1" };
+  assert.deepEqual(await wrong(both), ["follow", "follow", "follow"]);
   assert.deepEqual(await wrong({ keepUnpulled: "86399s", tagPolicy: { protectedTags: ["("] } }), [
     "keepUnpulled",
     "tagPolicy.protectedTags[0]",
   ]);
   const { uid } = await platform.ok("POST", `${PATH}/${group}`, HUB);
-  assert.deepEqual(blamed(await ask("PATCH", `${PATH}/${uid}`, { maxBytes: "5" })), ["maxBytes"]);
+  assert.deepEqual(blamed(await ask("PATCH", `${PATH}/${uid}`, { maxBytes: "-5" })), ["maxBytes"]);
 });
 
 test("an update keeps registry and prefix, and a password only for its user", async () => {

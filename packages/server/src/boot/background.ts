@@ -9,8 +9,8 @@ import { startDispatcher } from "@moorage/platform/webhooks";
 import type { Mirroring } from "@moorage/registry/mirroring";
 import { followMetrics, followsLateMs } from "@moorage/registry/upstreams";
 import { openReplication, replicationFigures, replicationMetrics } from "@moorage/registry/replication";
-import { startPullPublisher } from "@moorage/registry/oci";
-import { quotaFigures, quotaMetrics, startQuotas } from "@moorage/registry/registry";
+import { evictionMetrics, startEvictions, startPullPublisher } from "@moorage/registry/oci";
+import { cacheUses, quotaFigures, quotaMetrics, startQuotas } from "@moorage/registry/registry";
 import {
   catalogMetrics,
   feedMetrics,
@@ -111,6 +111,10 @@ export async function startBackground(
   shutdown.at("jobs", () => signatures.stop());
   const quotas = startQuotas({ transactor, wakes, clock, log, config });
   shutdown.at("jobs", () => quotas.stop());
+  const ofEvictions = observation.of(evictionMetrics);
+  ofEvictions.watch(() => cacheUses(reader));
+  const evictions = startEvictions({ transactor, reader, blobs, wakes, clock, log, config, metrics: ofEvictions });
+  shutdown.at("jobs", () => evictions.stop());
   const matching = startMatching({
     transactor,
     wakes,

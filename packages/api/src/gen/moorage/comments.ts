@@ -3387,7 +3387,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.RegistryUpstream.last_error": "What was wrong with the last request; empty when nothing was.",
   "moorage.registry.v2.RegistryUpstream.last_error_time": "When that happened.",
   "moorage.registry.v2.RegistryUpstream.last_success_time": "When it last answered as a registry does, to about a minute.",
-  "moorage.registry.v2.RegistryUpstream.max_bytes": "Not supported yet: how many bytes are kept.",
+  "moorage.registry.v2.RegistryUpstream.max_bytes": "How many bytes the group holds at most by what comes from the registry; without a limit at 0. When it is nearly full, what was pulled the longest ago goes. What does not fit is pulled all the same, and is not kept. It does not go with follow.",
   "moorage.registry.v2.RegistryUpstream.missing_ttl": "How long what the registry did not have is not asked for again; one minute without it.",
   "moorage.registry.v2.RegistryUpstream.password": "The password or token. It is kept encrypted and never answered. An update that does not name it keeps it, but for one of the user name, which needs it anew.",
   "moorage.registry.v2.RegistryUpstream.prefix": "What stands in front of all names at the registry, such as acme: then only repositories below that are reached.",

@@ -1,17 +1,16 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { pathOf } from "@moorage/kernel/core/image-path";
 import { systemCall } from "@moorage/kernel/core/system-call";
-import { Code, MoorageError } from "@moorage/kernel/errors";
 import { type Database, select } from "@moorage/kernel/store";
 import { expireRepoTags, expireTags } from "../../registry/index.ts";
 import {
   BLOB_BATCH,
-  type Freed,
   MANIFEST_BATCH,
   removeUnlinkedBlobs,
   removeUnneededBlobs,
   removeUnneededManifests,
 } from "./commands.ts";
+import { removeFreed, sumOf, unlessContended } from "./removal.ts";
 import { type CollectedRepo, collectedRepos } from "./repos.ts";
 import { countExpiring, countRemovable } from "./dry-run.ts";
 import { linksAfter, manifestsAfter, unneededManifests } from "./reachability.ts";
@@ -19,7 +18,6 @@ import type { CollectDeps, Collected, Collection, CollectOptions } from "./colle
 
 const NOTHING: Collected = { tags: 0, manifests: 0, blobs: 0, bytes: 0 };
 const MANIFEST_PAGE = 200;
-const REMOVAL_CONCURRENCY = 8;
 const MAX_PAUSE_MS = 50;
 
 /**
@@ -129,7 +127,7 @@ async function collectBlobs(
         freed: [],
       });
       collected.blobs += blobs;
-      collected.bytes += await removeContent(collection, freed);
+      collected.bytes += await removeFreed(collection.blobs, freed);
     }
     after = page.length < BLOB_BATCH ? undefined : page.at(-1)?.digest;
   }
@@ -145,31 +143,18 @@ async function collectUnlinked(collection: Collection): Promise<Collected> {
     const unlinked = page.filter(({ linked }) => !linked);
     if (dryRun) {
       collected.blobs += unlinked.length;
-      collected.bytes += sum(unlinked);
+      collected.bytes += sumOf(unlinked);
     } else if (unlinked.length > 0) {
       const digests = unlinked.map(({ digest }) => digest);
       const { freed } = await unlessContended(transactor.write(removeUnlinkedBlobs, data, { digests }), {
         freed: [],
       });
       collected.blobs += freed.length;
-      collected.bytes += await removeContent(collection, freed);
+      collected.bytes += await removeFreed(collection.blobs, freed);
     }
     after = page.length < BLOB_BATCH ? undefined : page.at(-1)?.digest;
   }
   return collected;
-}
-
-/**
- * Answers `nothing` where others change the same rows all the time: this collection continues elsewhere, and a later
- * one removes them.
- */
-async function unlessContended<T>(work: Promise<T>, nothing: T): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof MoorageError && error.code === Code.Aborted) return nothing;
-    throw error;
-  }
 }
 
 async function blobsAfter(tx: Database, after: string): Promise<{ digest: string; size: number; linked: boolean }[]> {
@@ -182,23 +167,6 @@ async function blobsAfter(tx: Database, after: string): Promise<{ digest: string
   );
   // SQLite answers 1, PostgreSQL true.
   return rows.map(({ digest, size, linked }) => ({ digest, size, linked: Boolean(linked) }));
-}
-
-/**
- * Removes content that no record refers to any longer, and answers its size in bytes. After a crash in between,
- * `cleanUploads` removes the rest once it is older than `uploadTtlMs`.
- */
-async function removeContent({ blobs }: Collection, freed: readonly Freed[]): Promise<number> {
-  for (let at = 0; at < freed.length; at += REMOVAL_CONCURRENCY) {
-    await Promise.all(
-      freed.slice(at, at + REMOVAL_CONCURRENCY).map(({ digest, generation }) => blobs.remove(digest, generation)),
-    );
-  }
-  return sum(freed);
-}
-
-function sum(rows: readonly { size: number }[]): number {
-  return rows.reduce((bytes, { size }) => bytes + size, 0);
 }
 
 function add(total: Collected, more: Collected): void {

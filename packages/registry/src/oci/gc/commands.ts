@@ -6,7 +6,7 @@ import { requireAlike } from "@moorage/platform/processes";
 import { historyCutOf } from "./repos.ts";
 import { placeholders, type RepoRules, unneededLinks, unneededManifests } from "./reachability.ts";
 import { emitCollection } from "../events.ts";
-import { checkAttachmentsBy, removeContent } from "../../registry/index.ts";
+import { checkAttachmentsBy, isFromUpstream, removeContent } from "../../registry/index.ts";
 
 /**
  * Content that no repo links to and no library has any longer, to be removed from the blob store after the commit.
@@ -39,6 +39,8 @@ export const removeUnneededManifests = command(
     const { repo } = rules;
     const found = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
     if (found === undefined) return { manifests: 0, more: false };
+    // What is nobody's any more cannot be fetched again.
+    if (rules.ignoresHistory === true && !(await isFromUpstream(call.tx, repo))) return { manifests: 0, more: false };
     const now = { ...rules, historyCutMs: historyCutOf(found.tag_policy, call.nowMs) };
     // From the top: an index never remains without what it refers to.
     const all = (await unneededManifests(call.tx, now, digests)).toReversed().flat();

@@ -1,5 +1,6 @@
 import type { Awaitable } from "@moorage/kernel/lib/awaitable";
 import { type Database, select } from "@moorage/kernel/store";
+import { RUNNING_FOR_MS } from "../../registry/index.ts";
 
 /** The rules by which content of a repo is needed. Times in milliseconds since 1970. */
 export interface RepoRules {
@@ -17,6 +18,8 @@ export interface RepoRules {
    * most repos.
    */
   pulledCutMs?: number | undefined;
+  /** Whether history holds nothing, as in a repo that is a cache of another registry's and has to give up space. */
+  ignoresHistory?: boolean;
 }
 
 /**
@@ -42,8 +45,9 @@ const NEVER_MS = Number.MAX_SAFE_INTEGER;
 const IS_TAGGED = "(select 1 from tags as t where t.parent = m.repo and t.digest = m.digest limit 1) is not null";
 const WAS_TAGGED = "(select 1 from tag_history as h where h.repo = m.repo and h.digest = m.digest limit 1) is not null";
 
-const PULLED_LATELY =
-  "(select 1 from last_pulls as p where p.repo = m.repo and p.digest = m.digest and p.time > ? limit 1) is not null";
+// What was said to run counts as pulled for some time after that.
+const PULLED_LATELY = `(select 1 from last_pulls as p where p.repo = m.repo and p.digest = m.digest and p.time > ? limit 1) is not null
+  or (select 1 from running_images as r where r.repo = m.repo and r.digest = m.digest and r.time > ? limit 1) is not null`;
 
 /** A column of the first record of tag `h.tag` after a time. */
 const next = (column: string, time: string, where = ""): string =>
@@ -62,13 +66,20 @@ const TAGGED_LATELY = `(select 1 from (${PERIODS}) as h where coalesce(h.ended, 
   or (h.replaced is not null and coalesce(${next("time", "h.replaced", " and n.digest <> '' and n.digest <> h.other")}, ${LAST_STATE}) > ?) limit 1) is not null`;
 
 /** The column that says whether a manifest `m` is held by a tag, by history or by its grace. */
-function heldColumn({ graceCutMs, historyCutMs, pulledCutMs }: RepoRules): { text: string; parameters: number[] } {
-  const history = historyCutMs === undefined ? WAS_TAGGED : TAGGED_LATELY;
-  const cuts = historyCutMs === undefined ? [] : [Math.min(historyCutMs, graceCutMs), graceCutMs];
+function heldColumn({ graceCutMs, historyCutMs, pulledCutMs, ignoresHistory = false }: RepoRules): {
+  text: string;
+  parameters: number[];
+} {
+  const isWhole = historyCutMs === undefined;
+  const history = ignoresHistory ? "" : `when ${isWhole ? WAS_TAGGED : TAGGED_LATELY} then 1`;
+  const cuts = ignoresHistory || isWhole ? [] : [Math.min(historyCutMs, graceCutMs), graceCutMs];
   // Tags come first: their index answers without a read of the manifest's row, which is stored behind its content.
-  const [pulled, since] = pulledCutMs === undefined ? ["", []] : [`when ${PULLED_LATELY} then 1`, [pulledCutMs]];
+  const [pulled, since] =
+    pulledCutMs === undefined
+      ? ["", []]
+      : [`when ${PULLED_LATELY} then 1`, [pulledCutMs, pulledCutMs - RUNNING_FOR_MS]];
   return {
-    text: `case when ${IS_TAGGED} then 1 when m.touch_time > ? then 1 ${pulled} when ${history} then 1 else 0 end as held`,
+    text: `case when ${IS_TAGGED} then 1 when m.touch_time > ? then 1 ${pulled} ${history} else 0 end as held`,
     parameters: [Math.min(graceCutMs, pulledCutMs ?? graceCutMs), ...since, ...cuts],
   };
 }

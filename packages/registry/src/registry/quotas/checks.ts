@@ -1,4 +1,5 @@
 import { removeFaulty, type RowCheck } from "@moorage/kernel/core/row-check";
+import { putCacheLimit } from "./cache-limit.ts";
 import { countAnew, countStep } from "./count-step.ts";
 import { isCounted, usedOf, wholeLevel } from "./levels.ts";
 import { COUNTED } from "./positions.ts";
@@ -32,6 +33,23 @@ export const QUOTA_CHECKS: readonly RowCheck[] = [
     find: "select s.quota from quota_shares as s where not exists (select 1 from quotas as q where q.uid = s.quota)",
     show: ["quota"],
     repair: removeFaulty("quota_shares", ["quota"]),
+  },
+  {
+    kind: "quota-cache-limit",
+    meaning: "how much a group keeps of another registry is not what its upstream says",
+    find: `select q.uid from quotas as q left join registry_upstreams as u on u.parent = q.uid
+        where coalesce(q.cache_bytes, 0) <> coalesce(u.max_bytes, 0) or (q.is_set = 0 and q.cache_bytes is null)
+      union select u.parent from registry_upstreams as u
+        where u.max_bytes > 0 and not exists (select 1 from quotas as q where q.uid = u.parent)`,
+    show: ["uid"],
+    async repair(tx, { uid }) {
+      const upstream = await tx
+        .selectFrom("registry_upstreams")
+        .select(["max_bytes", "update_time"])
+        .where("parent", "=", String(uid))
+        .executeTakeFirst();
+      await putCacheLimit({ tx, nowMs: upstream?.update_time ?? 0 }, String(uid), Number(upstream?.max_bytes ?? 0));
+    },
   },
   {
     kind: "quota-miscounted",

@@ -1,6 +1,7 @@
 import { QuotaState } from "@moorage/api/messages";
 import type { Call } from "@moorage/kernel/core/call";
-import { command } from "@moorage/kernel/core/command";
+import { command, whileFull } from "@moorage/kernel/core/command";
+import { settleCacheSpace, wantCacheSpace } from "./cache-limit.ts";
 import { countStep } from "./count-step.ts";
 import { noteRise, noteState } from "./crossings.ts";
 import { isCounted } from "./levels.ts";
@@ -26,6 +27,7 @@ export const countQuotas = command(
       await noteState(call, counted);
       // What is counted can be measured.
       call.wake("quotas");
+      call.wake("evictions");
     }
     return { isAny: true };
   },
@@ -44,4 +46,10 @@ export const noteQuotaRejection = command(
 );
 
 /** The commands of quotas beside the methods of the API. */
-export const quotaCommands = [countQuotas, noteQuotaRejection, writeQuotaShares] as const;
+export const quotaCommands = [
+  countQuotas,
+  noteQuotaRejection,
+  ...whileFull([settleCacheSpace]),
+  wantCacheSpace,
+  writeQuotaShares,
+] as const;

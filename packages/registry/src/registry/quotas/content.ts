@@ -3,7 +3,8 @@ import { ancestorsOf } from "@moorage/kernel/lib/uid";
 import { type Database, type Row, select } from "@moorage/kernel/store";
 import { type RawBuilder, sql } from "kysely";
 import { noteFall, noteRise } from "./crossings.ts";
-import { quotaExceeded } from "./errors.ts";
+import { isCacheNearlyFull } from "./cache-limit.ts";
+import { cacheFull, quotaExceeded } from "./errors.ts";
 import { isCounted, levelOf } from "./levels.ts";
 import { COUNTED, type ContentKind, positionOf } from "./positions.ts";
 import { softWarning } from "./warning.ts";
@@ -56,18 +57,23 @@ export async function addContent(call: Call, { kind, place, digest, size }: NewC
   const rows = await select<QuotaRow>(
     tx,
     `update quotas set used_bytes = used_bytes + ? where uid in (${marks(grown)})
-      and (bytes is null or counted_to < '${COUNTED}' or used_bytes + ? <= bytes) returning *`,
-    [size, ...grown, size],
+      and (counted_to < '${COUNTED}' or ((bytes is null or used_bytes + ? <= bytes) and ${FITS_CACHE})) returning *`,
+    [size, ...grown, size, size, place],
   );
   if (rows.length < grown.length) throw await excessOf(tx, grown, rows, size);
   let warning = "";
   for (const row of rows.filter(isCounted)) {
+    if (isCacheNearlyFull(row)) call.wake("evictions");
     const level = levelOf(row.used_bytes, row.bytes, row.soft_percent);
     await noteRise(call, row, level);
     warning ||= await softWarning(tx, row, level);
   }
   return warning;
 }
+
+// What a group has of its own is not limited by how much is kept of another registry.
+const FITS_CACHE = `(cache_bytes is null or used_bytes + ? <= cache_bytes
+  or not exists (select 1 from upstream_repos as o where o.repo = ?))`;
 
 /** The error for the innermost quota that was not among those that the content fits into. */
 async function excessOf(
@@ -82,7 +88,10 @@ async function excessOf(
       .toSorted()
       .at(-1) ?? "";
   const row = await tx.selectFrom("quotas").selectAll().where("uid", "=", quota).executeTakeFirstOrThrow();
-  return await quotaExceeded(tx, { quota, what: "bytes", limit: row.bytes ?? 0, used: row.used_bytes, needed });
+  const { bytes, cache_bytes: cache, used_bytes: used } = row;
+  if (cache !== null && (bytes === null || used + needed <= bytes))
+    return await cacheFull(tx, { quota, limit: cache, used, needed });
+  return await quotaExceeded(tx, { quota, what: "bytes", limit: bytes ?? 0, used, needed });
 }
 
 /**

@@ -34,6 +34,17 @@ export async function quotaExceeded(db: Database, { quota, what, limit, used, ne
   return failedPrecondition({ type: QUOTA_EXCEEDED, subject: quota, description });
 }
 
+/** FAILED_PRECONDITION (QUOTA_EXCEEDED): so much is not kept of another registry. */
+export async function cacheFull(
+  db: Database,
+  { quota, limit, used, needed }: Omit<Excess, "what">,
+): Promise<MoorageError> {
+  const path = await groupPath(db, quota);
+  const [has, uses, needs] = sizesInWords(limit, used, needed);
+  const description = `${path} keeps ${has} of another registry, has ${uses}, needs ${needs} more`;
+  return failedPrecondition({ type: QUOTA_EXCEEDED, subject: quota, description });
+}
+
 /** The group whose quota an error is about; undefined for other errors. */
 export function quotaOfError(error: unknown): string | undefined {
   if (!(error instanceof MoorageError)) return undefined;

@@ -24,7 +24,7 @@ interface MeasureDeps {
 const FRESH_MS = 55 * 60_000;
 const BATCH = 50;
 
-const isDue = `counted_to = '${COUNTED}' and not exists (select 1 from quota_shares as s
+const isDue = `counted_to = '${COUNTED}' and is_set = 1 and not exists (select 1 from quota_shares as s
   where s.quota = quotas.uid and s.time > ? and s.time <= ?)`;
 const selectDue = statement<{ uid: string }>(
   `select uid from quotas where ${isDue} and uid > ? order by uid limit ${BATCH}`,

@@ -1,18 +1,19 @@
 import { create } from "@bufbuild/protobuf";
 import { type Quota, QuotaSchema, QuotasService, QuotaState } from "@moorage/api/messages";
-import { listOf, listPage } from "@moorage/kernel/aip/list";
+import { columnIs, listOf, listPage } from "@moorage/kernel/aip/list";
 import { sortable } from "@moorage/kernel/aip/order";
 import { resource } from "@moorage/kernel/aip/resource";
 import type { Call } from "@moorage/kernel/core/call";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
-import { alreadyExists, type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
+import { alreadyExists, type FieldViolation, invalidArgument, notFound } from "@moorage/kernel/errors";
 import { groups, showLimits } from "@moorage/platform/iam";
 import { parentOf } from "@moorage/kernel/lib/uid";
 import { type Row, statement } from "@moorage/kernel/store";
 import { noteState } from "./crossings.ts";
 import { type Limited, usedOf } from "./levels.ts";
 import { quotaInit, quotaMessage } from "./message.ts";
-import { BEGINNING } from "./positions.ts";
+import { endQuota } from "./end.ts";
+import { BEGINNING, COUNTED } from "./positions.ts";
 
 const DEFAULT_SOFT_PERCENT = 80;
 const LIMITED: readonly Limited[] = ["bytes", "repos", "tags", "libraries"];
@@ -30,9 +31,11 @@ const selectShares = statement<Row<"quota_shares">>("select * from quota_shares 
 /** How much groups may hold: docs/quotas.md. */
 export function quotasService({ pageTokenKey }: ServiceContext): Service<typeof QuotasService> {
   return {
-    getQuota: async (call, { uid }) => await whole(call, await quotas.get(call.tx, uid)),
+    getQuota: async (call, { uid }) => await whole(call, await setQuota(call, uid)),
     async listQuotas(call, request) {
-      const { rows, ...page } = await listPage(call, pageTokenKey, LIST, request, {});
+      const { rows, ...page } = await listPage(call, pageTokenKey, LIST, request, {
+        filters: () => [columnIs("is_set", 1)],
+      });
       const found: Quota[] = [];
       for (const row of rows) found.push(await whole(call, row));
       return { ...page, quotas: found };
@@ -47,28 +50,39 @@ export function quotasService({ pageTokenKey }: ServiceContext): Service<typeof 
         used_bytes: 0,
         counted_to: BEGINNING,
         state: QuotaState.COUNTING,
+        cache_bytes: null,
+        wanted_bytes: 0,
+        is_set: 1,
         create_time: call.nowMs,
         update_time: call.nowMs,
       };
+      const { create_time, update_time } = row;
       const made = await call.tx
         .insertInto("quotas")
         .values(row)
-        .onConflict((on) => on.doNothing())
+        // What is counted already for an upstream is not counted again.
+        .onConflict((on) =>
+          on
+            .column("uid")
+            .doUpdateSet({ ...limitsOf(quota), is_set: 1, create_time, update_time })
+            .where("quotas.is_set", "=", 0),
+        )
+        .returningAll()
         .executeTakeFirst();
-      if (made.numInsertedOrUpdatedRows === 0n) throw alreadyExists(QuotaSchema.typeName, group);
-      await showLimits(call, group, shownLimits(row));
+      if (made === undefined) throw alreadyExists(QuotaSchema.typeName, group);
+      await showLimits(call, group, shownLimits(made));
       call.wake("quotas");
-      return await whole(call, row);
+      return await whole(call, made.counted_to === COUNTED ? await noteState(call, made) : made);
     },
     async updateQuota(call, { quota = create(QuotaSchema), updateMask }) {
+      await setQuota(call, quota.uid);
       await quotas.patch(call, quota.uid, quota, updateMask, (_before, after) => checkLimits(after));
       const changed = await noteState(call, await quotas.get(call.tx, quota.uid));
       await showLimits(call, quota.uid, shownLimits(changed));
       return await whole(call, changed);
     },
     async deleteQuota(call, { uid }) {
-      const row = await quotas.get(call.tx, uid);
-      await endQuota(call, row.uid);
+      await unsetQuota(call, await setQuota(call, uid));
       await showLimits(call, uid, {});
       return {};
     },
@@ -80,11 +94,25 @@ async function whole(call: Call, row: Row<"quotas">): Promise<Quota> {
   return quotaMessage(row, await usedOf(call.tx, row), shares);
 }
 
-/** Removes the quota of a group, with what it has counted. */
-export async function endQuota({ tx }: Pick<Call, "tx">, group: string): Promise<void> {
-  await tx.deleteFrom("quota_refs").where("quota", "=", group).execute();
-  await tx.deleteFrom("quota_shares").where("quota", "=", group).execute();
-  await tx.deleteFrom("quotas").where("uid", "=", group).execute();
+/** The row of a quota that somebody has set. Throws NOT_FOUND for one that only counts what is kept of a registry. */
+async function setQuota({ tx }: Call, uid: string): Promise<Row<"quotas">> {
+  const row = await quotas.get(tx, uid);
+  if (row.is_set === 0) throw notFound(QuotaSchema.typeName, uid);
+  return row;
+}
+
+const NO_LIMITS = { bytes: null, repos: null, tags: null, libraries: null } as const;
+
+/** Ends a quota: what counts for an upstream goes on to be counted. */
+async function unsetQuota(call: Call, { uid, cache_bytes, counted_to }: Row<"quotas">): Promise<void> {
+  if (cache_bytes === null) return await endQuota(call, uid);
+  await call.tx.deleteFrom("quota_shares").where("quota", "=", uid).execute();
+  const state = counted_to === COUNTED ? QuotaState.OK : QuotaState.COUNTING;
+  await call.tx
+    .updateTable("quotas")
+    .set({ ...NO_LIMITS, state, is_set: 0 })
+    .where("uid", "=", uid)
+    .execute();
 }
 
 function limitsOf(

@@ -70,6 +70,7 @@ const OBJECT: Record<string, fc.Arbitrary<unknown>> = {
 
 function cell({ field, form }: { field: DescMessage["fields"][number]; form: Form }): fc.Arbitrary<unknown> {
   if (form === "flag") return fc.constantFrom(0, 1);
+  if (form === "long") return fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
   if (form === "time") return TIME_MS;
   if (form === "texts") return fc.array(TEXT, { maxLength: 4 }).map((texts) => JSON.stringify(texts));
   if (form === "map" || form === "message")

@@ -52,7 +52,8 @@ function rowWriter(layout: Layout): (cells: Cells) => string {
 
 function cellWriter(field: DescField, form: Layout["fields"][number]["form"], at: number): WriteField<Cells> {
   switch (form) {
-    case "plain": {
+    case "plain":
+    case "long": {
       const write = plainWriter(field);
       return (cells) => write(cells[at]);
     }

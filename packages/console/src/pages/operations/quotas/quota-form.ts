@@ -1,5 +1,5 @@
 import { call } from "../../../api/call.ts";
-import { ApiError } from "../../../api/errors.ts";
+import { invalid } from "../../../api/errors.ts";
 import { createQuota, type Quota, type QuotaInput, updateQuota } from "../../../api/gen/registry.ts";
 import { bytesOf, sizeText } from "../../../lib/sizes.ts";
 import type { FieldSpec, FormSpec, Values } from "../../access/parts/resource.ts";
@@ -72,13 +72,4 @@ function quotaOf(values: Values): QuotaInput {
   if (!/^\d{0,3}$/.test(softPercent.trim())) throw invalid("softPercent", "must be a whole number from 1 to 100");
   quota.softPercent = Number(softPercent);
   return quota;
-}
-
-/** The error of a field, as the server would have said it. */
-function invalid(field: string, description: string): ApiError {
-  return new ApiError(400, {
-    code: "INVALID_ARGUMENT",
-    message: "Some fields need to be corrected.",
-    violations: [{ field, description }],
-  });
 }

@@ -5,7 +5,9 @@ import {
   type RegistryUpstreamInput,
   updateRegistryUpstream,
 } from "../../../api/gen/registry.ts";
+import { invalid } from "../../../api/errors.ts";
 import { daysOf, durationOfDays, durationOfMinutes, minutesOf } from "../../../lib/durations.ts";
+import { bytesOf, sizeText } from "../../../lib/sizes.ts";
 import { listOf } from "../../access/parts/lines.ts";
 import type { FieldSpec, FormSpec, Values } from "../../access/parts/resource.ts";
 import { ExactNote } from "./exact-note.tsx";
@@ -20,6 +22,7 @@ const FIELDS = [
   "cooldown",
   "allowedDigests",
   "keepUnpulled",
+  "maxBytes",
   "anonymousNetworks",
   "follow",
   "disabled",
@@ -160,6 +163,12 @@ function timeFields(upstream: RegistryUpstream | undefined): FieldSpec[] {
       initial: daysOf(upstream?.keepUnpulled),
       help: "At least 1; empty: forever. Changing it requires the right to change the policies of images.",
     },
+    {
+      name: "maxBytes",
+      label: "Storage limit",
+      initial: hasLimit(upstream) ? sizeText(upstream?.maxBytes) : "",
+      help: "With a unit, such as 50 GiB; empty: none. What was pulled the longest ago is removed to make space.",
+    },
   ];
 }
 
@@ -213,6 +222,17 @@ function textOf(values: Values, name: string): string {
   return (values[name] ?? "").trim();
 }
 
+/** Whether the upstream limits how much is kept. */
+export function hasLimit(upstream: RegistryUpstream | undefined): boolean {
+  return Number(upstream?.maxBytes ?? 0) > 0;
+}
+
+function limitOf(text: string): string {
+  const read = text === "" ? "0" : bytesOf(text);
+  if (read === undefined) throw invalid("maxBytes", "must be a size, such as 50 GiB");
+  return read;
+}
+
 function inputOf(values: Values): RegistryUpstreamInput {
   const text = (name: string): string => textOf(values, name);
   const lines = (name: string): string[] => listOf(text(name));
@@ -226,6 +246,7 @@ function inputOf(values: Values): RegistryUpstreamInput {
     allowedDigests: lines("allowedDigests"),
     anonymousNetworks: lines("anonymousNetworks"),
     disabled: values["disabled"] === "true",
+    maxBytes: limitOf(text("maxBytes")),
     ...given("tagTtl", durationOfMinutes(text("tagTtl"))),
     ...given("missingTtl", durationOfMinutes(text("missingTtl"))),
     ...given("cooldown", durationOfDays(text("cooldown"))),

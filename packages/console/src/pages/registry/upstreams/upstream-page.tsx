@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { RegistryUpstream } from "../../../api/gen/registry.ts";
+import { bytes } from "../../../lib/bytes.ts";
 import { parentUid } from "../../../lib/uid.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Note } from "../../../ui/note.tsx";
@@ -11,6 +12,7 @@ import { RowActions } from "../../access/parts/row-actions.tsx";
 import { FollowState } from "./follow-state.tsx";
 import { POLL_MS, registryUpstreamQuery } from "./queries.ts";
 import { UpstreamActions } from "./upstream-actions.tsx";
+import { hasLimit } from "./upstream-forms.tsx";
 import { howItAnswers, lengthWords, nameWords, rateWords } from "./upstream-words.ts";
 import { UPSTREAMS } from "./upstreams-page.tsx";
 
@@ -68,6 +70,7 @@ function factsOf(upstream: RegistryUpstream) {
     ["Cooldown", lengthWords(upstream.cooldown, "none")],
     ["Digests exempt from the cooldown", nameWords(allowedDigests, "")],
     ["Keeps what nobody pulls", lengthWords(upstream.keepUnpulled, "forever")],
+    ["Storage limit", hasLimit(upstream) ? bytes(upstream.maxBytes ?? 0) : "none"],
     ["Tag policy of new images", upstream.tagPolicy === undefined ? "none" : "set by the API or the command line"],
     ["Anonymous networks", nameWords(anonymousNetworks, "none")],
   ] as const;

@@ -125,7 +125,9 @@ export type RegistryUpstream = Message<"moorage.registry.v2.RegistryUpstream"> &
   keepUnpulled?: Duration | undefined;
 
   /**
-   * Not supported yet: how many bytes are kept.
+   * How many bytes the group holds at most by what comes from the registry; without a limit at 0. When it is nearly
+   * full, what was pulled the longest ago goes. What does not fit is pulled all the same, and is not kept. It does not
+   * go with follow.
    *
    * @generated from field: int64 max_bytes = 14;
    */
