@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bannedIn, participleNamesIn, problemsIn } from "./check-words.ts";
+import { bannedIn, namesOf, participleNamesIn, problemsIn } from "./check-words.ts";
 
 const GLOSSARY = `# Glossary
 
@@ -68,6 +68,24 @@ test("a file that a comment or a document names must be there", () => {
   assert.deepEqual(problems("// See store/here.ts."), []);
   assert.deepEqual(problems("// See store/gone.ts."), ["packages/a.ts:1: there is no file store/gone.ts"]);
   assert.deepEqual(problems(`import { a } from "./gone.ts";`), [], "the compiler looks at imports");
+});
+
+test("a path of the repository that a document names must be there, a folder too", () => {
+  const names = namesOf(["packages/kernel/src/store/here.ts", "proto/here.proto", "README.md"]);
+  const missing = (text: string, file = "docs/glossary.md"): string[] =>
+    problemsIn(file, text, [], (name) => names.has(name) || names.has(`${name}/`)).map(
+      (problem) => problem.split(/no (?:file|folder) /)[1] ?? problem,
+    );
+  assert.deepEqual(missing("`store/here.ts`, `src/store/`, `store/`, `proto/`, `here.proto`, `packages/kernel`"), []);
+  assert.deepEqual(missing("`store/gone.ts`, `gone/`, `kernel/store/`, `proto/gone.proto`"), [
+    "store/gone.ts",
+    "gone/",
+    "kernel/store/",
+    "proto/gone.proto",
+  ]);
+  assert.deepEqual(missing("`packages/gone`, `uploads/`", "docs/s3.md"), ["packages/gone"]);
+  assert.deepEqual(missing("`packages/<area>/gone.proto`, `/gone/`, `and/or`, `packages/*/gone.json`"), []);
+  assert.deepEqual(missing("// `gone/`", "packages/a.ts"), [], "code");
 });
 
 test("a file that is called by a participle is found, by its last word", () => {

@@ -1,6 +1,6 @@
-// `npm run check`: code, comments and documents use the words of docs/glossary.md, and comments fit the width that the
-// formatter keeps for code.
-import { execFileSync } from "node:child_process";
+// `npm run check`: code, comments and documents use the words of docs/glossary.md and name files that are there, and
+// comments fit the width that the formatter keeps for code.
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -54,9 +54,33 @@ function proseOf(line: string, isCode: boolean): string {
 /** A file of the repository as comments and documents name it: its path or the end of it. */
 const FILE_NAME = /(?<![\w./:<-])(?:[\w-]+\/)*[\w-]+(?:\.test)?\.ts\b(?!\.\w)/g;
 
+/** A path in backticks, of a file or of a folder (`oci/blobs/`), without placeholders. */
+const PATH = /`([\w.-]+\/[\w./-]*)`/g;
+/** What begins so is of the repository, whichever document names it; `docs/` is in the packages of a release, too. */
+const OF_REPOSITORY = /^(?:packages|proto|scripts|bench|deploy|examples|\.ci)\//;
+/** The documents whose other paths are of the repository too. Elsewhere `uploads/` may be a folder in a bucket. */
+const ABOUT_CODE = /^(?:CONTRIBUTING\.md|docs\/architecture\.md|docs\/glossary\.md|docs\/adr\/.*)$/;
+const FOLDER_OR_SOURCE = /(?:\/|\.(?:tsx|js|proto|sh|md))$/;
+
+/** The paths in a line of a document that are of the repository. */
+function pathsIn(file: string, line: string): string[] {
+  const paths = [...line.matchAll(PATH)].map(([, name = ""]) => name);
+  return paths.filter((name) => OF_REPOSITORY.test(name) || (ABOUT_CODE.test(file) && FOLDER_OR_SOURCE.test(name)));
+}
+
+/** How comments and documents may name the files and their folders: by the path or the end of it. */
+export function namesOf(files: readonly string[]): Set<string> {
+  const paths = new Set(files);
+  for (const file of files)
+    for (let end = file.indexOf("/"); end >= 0; end = file.indexOf("/", end + 1)) paths.add(file.slice(0, end + 1));
+  const names = new Set<string>();
+  for (const name of paths) for (const { index } of name.matchAll(/(?<=^|\/)[^/]/g)) names.add(name.slice(index));
+  return names;
+}
+
 /**
- * What is wrong with the lines of a file, each with its place. `exists`: whether a file of the repository has a path
- * that ends so.
+ * What is wrong with the lines of a file, each with its place. `exists`: whether a file or a folder of the repository
+ * has a path that ends so.
  */
 export function problemsIn(
   file: string,
@@ -72,8 +96,10 @@ export function problemsIn(
     const problems = patterns
       .filter(({ inProse, pattern }) => (inProse ? prose : line).replaceAll(QUOTED_NAME, "").search(pattern) >= 0)
       .map(({ word, instead }) => `${place}: "${word}" is not used here: ${instead} (${GLOSSARY})`);
-    for (const [name] of prose.matchAll(FILE_NAME))
-      if (!exists(name)) problems.push(`${place}: there is no file ${name}`);
+    const named = new Set([...prose.matchAll(FILE_NAME)].map(([name]) => name));
+    for (const name of isCode ? [] : pathsIn(file, line)) named.add(name);
+    for (const name of named)
+      if (!exists(name)) problems.push(`${place}: there is no ${name.endsWith("/") ? "folder" : "file"} ${name}`);
     const isTooWide = isCode && prose !== "" && /^\s*(?:\/\/|\*|\/\*)/.test(line) && line.length > MAX_WIDTH;
     // An address cannot be broken.
     if (isTooWide && !line.includes("://")) problems.push(`${place}: a comment is wider than ${MAX_WIDTH} columns`);
@@ -109,13 +135,17 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const files = all.filter(
     (file) =>
       (/\.(?:tsx?|js|md|sh|proto)$/.test(file) || [".ci/run", ".ci/nightly"].includes(file)) &&
-      file !== GLOSSARY &&
       !file.includes("/src/gen/") &&
       existsSync(path.join(root, file)),
   );
-  const exists = (name: string): boolean => all.some((file) => file === name || file.endsWith(`/${name}`));
+  const names = namesOf(all);
+  // What the scripts make is nowhere in a new clone. Git takes a folder for one by its slash alone.
+  const isMade = (name: string): boolean =>
+    spawnSync("git", ["check-ignore", name, `${name}/`], { cwd: root }).status === 0;
+  const exists = (name: string): boolean => names.has(name) || names.has(`${name}/`) || isMade(name);
   const problems = files.flatMap((file) =>
-    problemsIn(file, readFileSync(path.join(root, file), "utf8"), banned, exists),
+    // The glossary has the words that are not used.
+    problemsIn(file, readFileSync(path.join(root, file), "utf8"), file === GLOSSARY ? [] : banned, exists),
   );
   const sources = all.filter((file) => /\.(?:tsx?|js|sh)$/.test(file) && existsSync(path.join(root, file)));
   for (const file of participleNamesIn(sources))

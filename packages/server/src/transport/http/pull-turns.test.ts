@@ -72,9 +72,9 @@ async function start(t: TestContext) {
 
 test("a pull of another organization waits for one of those that came before it, not for all", async (t) => {
   const { pullTurns, began, send, until, next } = await start(t);
-  const nodes = Array.from({ length: 30 }, (_, at) => send(`acme/node${at}`));
+  for (let at = 0; at < 30; at += 1) void send(`acme/node${at}`).catch(() => {});
   await until(() => began.length === 1 && pullTurns.waiting() === 29);
-  const others = [send("other/one"), send("other/two")];
+  for (const identity of ["other/one", "other/two"]) void send(identity).catch(() => {});
   await until(() => pullTurns.waiting() === 31);
   for (let at = 0; at < 4; at += 1) await next();
   assert.deepEqual(
@@ -83,7 +83,6 @@ test("a pull of another organization waits for one of those that came before it,
   );
   while (pullTurns.waiting() > 0) await next();
   assert.equal(began.length, 32);
-  void Promise.allSettled([...nodes, ...others]);
 });
 
 test("what is no pull waits for no turn", async (t) => {
