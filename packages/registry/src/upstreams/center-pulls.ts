@@ -80,12 +80,9 @@ export const noteCenterPulls = command(
       .where("uid", "=", upstream)
       .executeTakeFirst();
     if (there === undefined) return { isFull: false };
-    const [found] = await select<{ count: number }>(
-      tx,
-      `select count(*) as count from (select 1 from center_pulls where upstream = ? limit ${MAX_ROWS}) as c`,
-      [upstream],
-    );
-    if (Number(found?.count) + fresh.length > MAX_ROWS) return { isFull: true };
+    // What is there already adds nothing.
+    const added = fresh.filter((name) => !held.has(name)).length;
+    if (added > 0 && (await countNames(tx, upstream)) + added > MAX_ROWS) return { isFull: true };
     const times = { seen_time: nowMs, until_time: Math.min(nowMs + KEPT_MS, endMs ?? Infinity) };
     await tx
       .insertInto("center_pulls")
@@ -96,3 +93,13 @@ export const noteCenterPulls = command(
   },
   { isolation: "read committed" },
 );
+
+/** How many names are noted of all tokens of the upstream, up to the limit. */
+async function countNames(tx: Database, upstream: string): Promise<number> {
+  const [found] = await select<{ count: number }>(
+    tx,
+    `select count(*) as count from (select 1 from center_pulls where upstream = ? limit ${MAX_ROWS}) as c`,
+    [upstream],
+  );
+  return Number(found?.count);
+}

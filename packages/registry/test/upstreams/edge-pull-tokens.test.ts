@@ -1,68 +1,16 @@
 // Pull tokens of a center at an edge: as the center says while it answers, and as it said last while it does not.
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
-import { eventually } from "../../../server/test/support/eventually.ts";
+import { test } from "node:test";
 import { sendJson, sendStatus } from "../../../server/test/support/fake-source.ts";
 import { startFollower } from "../../../server/test/support/follower.ts";
-import { type Installation, startInstallation, temporaryFolder } from "../../../server/test/support/installation.ts";
+import { startInstallation, temporaryFolder } from "../../../server/test/support/installation.ts";
 import { startProcess } from "../../../server/test/support/processes.ts";
+import { clientOf, startPullEdge, untilAsked } from "../../../server/test/support/pull-edge.ts";
 import { makePullToken } from "../../../server/test/support/pull-token.ts";
 import { databaseEnv, openTestStore } from "../../../server/test/support/database.ts";
 import { SOON } from "../../../server/test/support/replication.ts";
 import { freePort } from "../../../server/test/support/unused-port.ts";
 import { startFront } from "../../../server/test/support/upstream.ts";
-
-/** Log-ins and pulls as a client makes them, below the group that follows the center. */
-function clientOf({ ask }: Pick<Installation, "ask">) {
-  const login = async (basic: string, ...names: string[]) => {
-    const scopes = names.map((name) => `scope=repository:${name}:pull,push`).join("&");
-    const answer = await ask("GET", `/token?${scopes}`, { basic });
-    const token = String((answer.json as { token?: string }).token);
-    const claims =
-      answer.status === 200
-        ? (JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as {
-            access: { name: string; actions: string[] }[];
-          })
-        : { access: [] };
-    const granted = claims.access.map(({ name, actions }) => `${name}:${actions.join(",")}`);
-    return { status: answer.status, text: answer.text, token, granted };
-  };
-  return {
-    login,
-    /** The status of a log-in, and of the pull of tag 1 with what it gave. */
-    pull: async (basic: string, name: string): Promise<number[]> => {
-      const { status, token } = await login(basic, name);
-      return [status, (await ask("GET", `/v2/${name}/manifests/1`, { token })).status];
-    },
-  };
-}
-
-async function startEdge(t: TestContext) {
-  const center = await startInstallation(t);
-  const front = await startFront(t, center.url);
-  const organization = center.bootstrap.organization.uid;
-  const { uid: team } = await center.api("POST", `/iam/v2/groups/${organization}`, { name: "team" });
-  for (const name of ["acme/app", "acme/team/x"]) await center.pushImage(name, "1", name);
-  const follower = await startFollower(t);
-  const password = center.platform;
-  const uid = await follower.follow({ registry: front.url, prefix: "acme", username: "robot", password, follow: {} });
-  assert.equal((await follower.ended(uid)).state, "SYNC_STATE_SUCCEEDED");
-  front.seen.length = 0;
-  const { here } = follower;
-  return {
-    center,
-    front,
-    here,
-    uid,
-    team,
-    organization,
-    make: (group: string, more: object = {}) => makePullToken(center, { group, host: front.host, ...more }),
-    revoke: ({ identity }: { identity: string }) => center.api("DELETE", `/iam/v2/identities/${identity}`),
-    away: () => void (front.intercept = (_req, res) => sendStatus(res, 503)),
-    back: () => void (front.intercept = () => false),
-    ...clientOf(here),
-  };
-}
 
 const [APP, X] = ["acme/edge/app", "acme/edge/team/x"];
 
@@ -105,7 +53,7 @@ test("a pull token of the center pulls at the edge, and goes on when the center 
 });
 
 test("it pulls what it may pull at the center, and nothing else", async (t) => {
-  const { make, login, pull, team, organization, here, front, away } = await startEdge(t);
+  const { make, login, pull, team, organization, here, front, away } = await startPullEdge(t);
   const robot = await make(team);
   assert.deepEqual(await pull(robot.basic, X), [200, 200]);
   const { granted, token } = await login(robot.basic, APP, X, "acme/own");
@@ -127,7 +75,7 @@ test("it pulls what it may pull at the center, and nothing else", async (t) => {
 });
 
 test("one that is revoked ends with the next answer of the center, and not before", async (t) => {
-  const { make, login, pull, organization, revoke, away, back } = await startEdge(t);
+  const { make, login, pull, organization, revoke, away, back } = await startPullEdge(t);
   const robot = await make(organization);
   assert.deepEqual(await pull(robot.basic, APP), [200, 200]);
   away();
@@ -140,8 +88,7 @@ test("one that is revoked ends with the next answer of the center, and not befor
 });
 
 test("one that has ended, of another registry, or changed by a letter is not accepted, nor sent on", async (t) => {
-  const { make, center, login, organization, front, here } = await startEdge(t);
-  const asked = () => front.seen.splice(0).filter(({ path }) => path.startsWith("/token")).length;
+  const { make, center, login, organization, asked, here } = await startPullEdge(t);
   asked();
   const ended = await make(organization, { endS: Math.floor(Date.now() / 1000) - 10 });
   assert.equal((await login(ended.basic, APP)).status, 401);
@@ -158,7 +105,7 @@ test("one that has ended, of another registry, or changed by a letter is not acc
 });
 
 test("a center that lies, redirects or goes on for ever gets nobody in, and takes nothing away", async (t) => {
-  const { make, login, pull, organization, front } = await startEdge(t);
+  const { make, login, pull, organization, front } = await startPullEdge(t);
   const [known, unseen] = [await make(organization), await make(organization)];
   assert.deepEqual(await pull(known.basic, APP), [200, 200]);
   const tokenOf = (claims: object) => `e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.x`;
@@ -191,7 +138,7 @@ test("a center that lies, redirects or goes on for ever gets nobody in, and take
 });
 
 test("what stands for a registry no more knows no token of it", async (t) => {
-  const { make, login, pull, organization, here, uid, away } = await startEdge(t);
+  const { make, login, pull, organization, here, uid, away } = await startPullEdge(t);
   const robot = await make(organization);
   const { token } = await login(robot.basic, APP);
   assert.deepEqual(await pull(robot.basic, APP), [200, 200]);
@@ -203,7 +150,7 @@ test("what stands for a registry no more knows no token of it", async (t) => {
 });
 
 test("what the center said counts for a day at most, also for a server that starts while it is away", async (t) => {
-  const { make, pull, organization, here, away } = await startEdge(t);
+  const { make, pull, organization, here, away } = await startPullEdge(t);
   // The token itself lasts longer.
   const robot = await make(organization, { endS: Math.floor(Date.now() / 1000) + 3 * 86_400 });
   assert.deepEqual(await pull(robot.basic, APP), [200, 200]);
@@ -226,7 +173,7 @@ test("what the center said counts for a day at most, also for a server that star
 });
 
 test("a registry that is turned off is not asked, and what it said last counts", async (t) => {
-  const { make, pull, login, organization, here, uid, front } = await startEdge(t);
+  const { make, pull, login, organization, here, uid, front } = await startPullEdge(t);
   const [robot, unseen] = [await make(organization), await make(organization)];
   assert.deepEqual(await pull(robot.basic, APP), [200, 200]);
   await here.api("PATCH", `/registry/v2/upstreams/${uid}?updateMask=disabled`, { disabled: true });
@@ -238,11 +185,3 @@ test("a registry that is turned off is not asked, and what it said last counts",
     [],
   );
 });
-
-/** Logs in until the center is asked again, which it is not for seconds after it did not answer. */
-async function untilAsked<T extends { status: number }>(login: () => Promise<T>, status: number): Promise<T> {
-  return await eventually(async () => {
-    const answer = await login();
-    return answer.status === status && answer;
-  });
-}

@@ -82,19 +82,23 @@ export async function centerLogin(
   const granted: RepositoryScope[] = [];
   const center: NonNullable<Caller["center"]> = [];
   let untilMs = endMs ?? Infinity;
-  const upstreams = new Map<string, Wanted[]>([[first.uid, []]]);
+  const upstreams = new Map<string, Wanted[]>();
   for (const each of found.wanted) upstreams.set(each.standIn.uid, [...(upstreams.get(each.standIn.uid) ?? []), each]);
   // Without a name, one of them says whether the token is good.
-  if (found.wanted.length > 0 && upstreams.get(first.uid)?.length === 0) upstreams.delete(first.uid);
+  const unnamed = found.rows.find(({ disabled }) => disabled === 0) ?? first;
+  if (upstreams.size === 0) upstreams.set(unnamed.uid, []);
   for (const [upstream, wanted] of upstreams) {
     const names = [...new Set(wanted.map(({ standIn }) => standIn.name))];
     const token = { upstream, secret: hash };
-    const held = await deps.transactor.read(callData, (call) => heldPulls(call, token, ["", ...names]));
+    const held = await deps.transactor.read(callData, (call) =>
+      names.length === 0 ? heldByAny(call, found.rows, hash) : heldPulls(call, token, ["", ...names]),
+    );
     const isHeld = held.has("") && names.every((name) => held.has(name));
-    const standIn = wanted[0]?.standIn ?? standInOf(first, "");
+    const standIn = wanted[0]?.standIn ?? standInOf(unnamed, "");
     const said = await centers.ask(standIn, { user, secret, names, isHeld });
     if (said.kind === "no") {
-      if (held.size > 0) await note(exchange, { ...token, granted: [], refused: [""], endMs });
+      // The center means the token, by whichever group it was asked.
+      for (const { uid } of found.rows) await forget(exchange, { upstream: uid, secret: hash }, endMs);
       throw badCredential(authenticate());
     }
     const may = new Set(said.kind === "yes" ? said.names : names.filter((name) => held.has(name)));
@@ -119,6 +123,23 @@ async function note(exchange: Exchange, pulls: NotedPulls): Promise<void> {
   const { transactor, log } = exchange.deps;
   const { isFull } = await transactor.write(noteCenterPulls, exchange.callData, pulls);
   if (isFull) log.info({ upstream: pulls.upstream }, "what a pull token may is not kept: too many names are");
+}
+
+async function forget(
+  exchange: Exchange,
+  token: Pick<NotedPulls, "upstream" | "secret">,
+  endMs: NotedPulls["endMs"],
+): Promise<void> {
+  const held = await exchange.deps.transactor.read(exchange.callData, (call) => heldPulls(call, token, [""]));
+  if (held.size > 0) await note(exchange, { ...token, granted: [], refused: [""], endMs });
+}
+
+/** Whether the token itself is known to be good, by any of the upstreams of its center. */
+async function heldByAny(call: Call, rows: readonly { uid: string }[], secret: string): ReturnType<typeof heldPulls> {
+  const held: Awaited<ReturnType<typeof heldPulls>> = new Map();
+  for (const { uid } of rows)
+    for (const [name, until] of await heldPulls(call, { upstream: uid, secret }, [""])) held.set(name, until);
+  return held;
 }
 
 /** Those of the scopes that are of these upstreams, by the paths under which they are or would be here. */

@@ -9,6 +9,7 @@ import { openCall } from "../open-call.ts";
 import { requireMayAsk } from "./may-ask.ts";
 import { givenSteps, type Wanted } from "./bindings.ts";
 import { holdingOf } from "./capabilities.ts";
+import { centerSubject, decidedAtCenter } from "./center.ts";
 import { decideAction, decideMethod } from "./decide.ts";
 import { failureOf } from "./failure.ts";
 import { aboutOf, groupOf, type KnownMethod, type Question, questionOf } from "./question.ts";
@@ -21,13 +22,16 @@ export function accessService(
   methods: () => ReadonlyMap<string, KnownMethod>,
 ): Service<typeof AccessService> {
   const { terms = [], publicOrganization = "", freeTierTags = [], baseUrl = "", installation } = context;
+  const ownHost = URL.parse(context.registryUrl ?? baseUrl)?.host ?? "";
   const settings = { publicOrganization, freeTierTags };
   const deps = { terms, settings, judge: createPullGate(), judgeSigned: createSignatureGate() };
   return {
     async explainAccess(asking, request) {
       validate(ExplainAccessRequestSchema, request);
       const question = await questionOf(asking, methods(), installation?.organization ?? "", request);
-      const found = await subjectOf(asking, baseUrl, request, organizationsOf(question));
+      const supposed = await subjectOf(asking, baseUrl, request, organizationsOf(question));
+      const atCenter = await centerSubject(asking, request, question, ownHost);
+      const found = atCenter ?? supposed;
       const isSelf = found.caller.identity !== "" && found.caller.identity === asking.caller.identity;
       if (!isSelf) await requireMayAsk(asking, question);
       const { caller, steps, failure } = found;
@@ -40,9 +44,15 @@ export function accessService(
         question.kind === "method"
           ? await decideMethod(subject, context, question)
           : await decideAction(subject, deps, question);
+      const decides = atCenter?.decides;
+      if (decides !== undefined && decision.error === undefined) throw decidedAtCenter(decides);
       const { resource, see } = aboutOf(question);
       const isSeen = !isSelf || (question.place !== "" && (await asking.may(see, question.place)));
-      const needed = await neededFor(subject, question, { isSeen, isAllowed: decision.error === undefined });
+      // What the center decides is not a matter of capabilities here.
+      const needed =
+        decides === undefined
+          ? await neededFor(subject, question, { isSeen, isAllowed: decision.error === undefined })
+          : [];
       const wanted: Wanted = { needed, place: question.place, resource };
       const holding = await holdingOf(subject, wanted);
       const explained = [
