@@ -155,7 +155,7 @@ test("what a policy protects stays, and what has no space is passed on whole", a
 });
 
 test("a lower limit holds for what is here, none lets everything stay, and nothing goes of what cannot come again", async (t) => {
-  const { here, group, uid, db, push, keep, older, tags } = await startWorld(t, {});
+  const { hub, here, group, uid, db, push, keep, older, tags } = await startWorld(t, {});
   for (const [at, tag] of ["a", "b", "c"].entries()) {
     const image = push(tag, tag);
     await keep(tag, image);
@@ -181,11 +181,6 @@ test("a lower limit holds for what is here, none lets everything stay, and nothi
   assert.deepEqual([Number(row.cache_bytes), row.tags, row.is_set], [10_000, null, 0]);
   assert.deepEqual(await foundBy(config, { repair: false }), []);
 
-  await select(db, "update quotas set cache_bytes = 5", []);
-  assert.deepEqual(await foundBy(config, { repair: true }), ["quota-cache-limit 0"]);
-  await select(db, "delete from quotas", []);
-  assert.deepEqual(await foundBy(config, { repair: true }), ["quota-cache-limit 0", "quota-content-without-quota 0"]);
-  await eventually(async () => (await counted.execute()).length === 1);
   await set({ maxBytes: "0" });
   assert.equal(await counted.executeTakeFirst(), undefined);
   await set({ maxBytes: "10000" });
@@ -193,6 +188,22 @@ test("a lower limit holds for what is here, none lets everything stay, and nothi
   assert.equal(await db.selectFrom("quotas").select("uid").executeTakeFirst(), undefined);
   assert.deepEqual(await tags(), ["c"]);
   assert.deepEqual(await foundBy(config, { repair: false }), []);
+
+  // Without its server, the database can be repaired.
+  await here.api("POST", `${UPSTREAMS}/${group}`, { registry: hub.registry, maxBytes: "10000" });
+  await eventually(async () => (await counted.execute()).length === 1);
+  await here.close();
+  const limit = async () =>
+    Number((await db.selectFrom("quotas").select("cache_bytes").executeTakeFirst())?.cache_bytes);
+  await select(db, "update quotas set cache_bytes = 5", []);
+  assert.deepEqual(await foundBy(config, { repair: true }), ["quota-cache-limit 0"]);
+  assert.equal(await limit(), 10_000);
+  await select(db, "delete from quotas", []);
+  assert.deepEqual((await foundBy(config, { repair: true })).toSorted(), [
+    "quota-cache-limit 0",
+    "quota-content-without-quota 0",
+  ]);
+  assert.equal(await limit(), 10_000);
 });
 
 test("however many clients pull at a time, each gets its image, and never more is kept than may be", async (t) => {

@@ -22,7 +22,7 @@ interface EvictionDeps {
   log: Logger;
 }
 
-// What could not make enough space is not tried again before something is no longer recent.
+// What did not make enough space is not repeated before something is no longer recent.
 const REST_MS = RECENT_MS;
 const LOG_EVERY_MS = 600_000;
 
@@ -34,9 +34,8 @@ export function startEvictions(deps: EvictionDeps): { stop(): Promise<void> } {
   const { config, transactor, reader, wakes, clock, metrics, log } = deps;
   const stopping = new AbortController();
   const { signal } = stopping;
-  // By group, on the monotonic clock.
-  const restUntilMs = new Map<string, number>();
-  const loggedMs = new Map<string, number>();
+  // By group, on the monotonic clock: until when it rests, since when that did not help, when it was logged.
+  const fruitless = new Map<string, { restUntilMs: number; sinceMs: number; loggedMs: number }>();
 
   const makeSpace = async (use: CacheUse): Promise<boolean> => {
     const times = { nowMs: clock.nowMs(), agreedMs: clock.agreedMs(), signal };
@@ -48,10 +47,13 @@ export function startEvictions(deps: EvictionDeps): { stop(): Promise<void> } {
     return left === undefined || left.used <= use.target;
   };
 
-  const warn = async ({ group, limit }: CacheUse): Promise<void> => {
+  /** What was pulled a moment ago may go soon; only when it still does not help then, that is worth a line. */
+  const noteFruitless = async ({ group, limit }: CacheUse): Promise<void> => {
     const nowMs = clock.monotonicMs();
-    if (nowMs - (loggedMs.get(group) ?? -Infinity) < LOG_EVERY_MS) return;
-    loggedMs.set(group, nowMs);
+    const { sinceMs, loggedMs } = fruitless.get(group) ?? { sinceMs: nowMs, loggedMs: -Infinity };
+    const isWorthALine = nowMs - sinceMs >= REST_MS && nowMs - loggedMs >= LOG_EVERY_MS;
+    fruitless.set(group, { restUntilMs: nowMs + REST_MS, sinceMs, loggedMs: isWorthALine ? nowMs : loggedMs });
+    if (!isWorthALine) return;
     const path = await groupPath(reader, group);
     log.warn(
       { group, limit },
@@ -62,18 +64,17 @@ export function startEvictions(deps: EvictionDeps): { stop(): Promise<void> } {
   const worker = startWorker({
     async run() {
       const full = await fullCaches(reader);
-      for (const known of [restUntilMs, loggedMs])
-        for (const group of known.keys()) if (!full.some((use) => use.group === group)) known.delete(group);
+      for (const [group, { restUntilMs }] of fruitless)
+        if (clock.monotonicMs() - restUntilMs > LOG_EVERY_MS) fruitless.delete(group);
       if (full.length === 0 || (await processOfOtherSchema(reader, clock.agreedMs())) !== undefined) return;
       let againMs = Infinity;
       for (const use of full) {
         if (signal.aborted) return;
-        let restMs = (restUntilMs.get(use.group) ?? 0) - clock.monotonicMs();
+        let restMs = (fruitless.get(use.group)?.restUntilMs ?? 0) - clock.monotonicMs();
         if (restMs <= 0 && !(await makeSpace(use))) {
           restMs = REST_MS;
-          restUntilMs.set(use.group, clock.monotonicMs() + REST_MS);
-          await warn(use);
-        }
+          await noteFruitless(use);
+        } else if (restMs <= 0) fruitless.delete(use.group);
         if (restMs > 0) againMs = Math.min(againMs, restMs);
       }
       return againMs === Infinity ? undefined : againMs;
