@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { BUNDLED_PACKAGES } from "../server-packages.ts";
 
 /** What a bundle is made of, and by: folders and files below the root of the repository. */
@@ -10,6 +10,9 @@ const FILES = [
   "scripts/server-packages.ts",
 ];
 
+/** Programs of tests that are bundled with the others, each with its source, where that is there. */
+export const TEST_SOURCES = { "test/server-process": "packages/server/test/support/server-process.ts" };
+
 /**
  * The state of the sources, as a short text that names a folder: another one as soon as a source is written, added or
  * removed. It reads no file, only when each was changed and its size, which takes some milliseconds.
@@ -17,6 +20,7 @@ const FILES = [
 export function fingerprintOf(root: string): string {
   const hash = createHash("sha256").update(`${process.versions.node} ${root}\n`);
   for (const file of FILES) hash.update(stateOf(root, file));
+  for (const file of Object.values(TEST_SOURCES)) if (existsSync(`${root}/${file}`)) hash.update(stateOf(root, file));
   for (const folder of FOLDERS) hash.update(statesIn(root, folder));
   return hash.digest("hex").slice(0, 16);
 }

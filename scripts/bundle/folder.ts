@@ -44,8 +44,8 @@ export async function bundleFolder({
 async function make(bundles: string, folder: string): Promise<void> {
   const made = mkdtempSync(join(bundles, "new-"));
   try {
-    const { PROGRAMS, writeBundle } = await import("./programs.ts");
-    await writeBundle(made, PROGRAMS);
+    const { PROGRAMS, TEST_PROGRAMS, writeBundle } = await import("./programs.ts");
+    await writeBundle(made, { ...PROGRAMS, ...TEST_PROGRAMS });
     renameSync(made, folder);
   } catch (error) {
     // A lock that was waited for too long does not keep two processes from making the same.

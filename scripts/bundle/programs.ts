@@ -1,9 +1,10 @@
 // What is bundled, and how.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { type OutputOptions, rolldown } from "rolldown";
 import { packageOfArea } from "../server-packages.ts";
 import { type AddressOf, addresses } from "./addresses.ts";
+import { TEST_SOURCES } from "./fingerprint.ts";
 
 export const ROOT = dirname(dirname(import.meta.dirname));
 
@@ -36,6 +37,11 @@ export const PROGRAMS: Programs = Object.fromEntries([
 function workerSource(name: string): string {
   return `packages/${packageOfArea(name.split("/")[0] ?? "") ?? "server"}/src/${name}.ts`;
 }
+
+/** Programs of tests that start many times. Only a bundle that stays in a repository with its tests has them. */
+export const TEST_PROGRAMS: Programs = Object.fromEntries(
+  Object.entries(TEST_SOURCES).filter(([, source]) => existsSync(join(ROOT, source))),
+);
 
 /**
  * Optional parts of dependencies, which nobody here installs: their imports stay, and fail as they do without a bundle.

@@ -1,5 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -27,11 +38,20 @@ export interface TestPostgres {
 }
 
 const NOBODY = 65_534;
+/** Files in the memory of Linux. */
+const MEMORY = "/dev/shm";
+/** What must be free there, and of the machine's memory: several times what all tests together have at a time. */
+const MEMORY_BYTES = 6 * 2 ** 30;
+const PREFIX = "moorage-postgres-";
+/** A folder older than this is left over from a run that was killed: it takes memory. */
+const LEFT_OVER_MS = 24 * 3_600_000;
 const START_TIMEOUT_MS = 120_000;
 
 /**
- * Starts a server on a temporary folder. `settings` are PostgreSQL's own, `files` are put into its data folder. Nothing
- * is synced to disk, since no test simulates a power failure.
+ * Starts a server on a temporary folder, in memory where there is much of it: each test has a database, which is a
+ * thousand files, and a file system on a disk takes most of the time of a test to make and to remove these. `settings`
+ * are PostgreSQL's own, `files` are put into its data folder. Nothing is synced to disk, since no test simulates a
+ * power failure.
  */
 export async function startPostgres(
   settings: Record<string, string> = {},
@@ -39,9 +59,12 @@ export async function startPostgres(
 ): Promise<TestPostgres> {
   const root = process.getuid?.() === 0;
   const identity = root ? { uid: NOBODY, gid: NOBODY } : {};
-  const folder = mkdtempSync(join(tmpdir(), "moorage-postgres-"));
+  const folder = mkdtempSync(join(settings.fsync === "on" ? tmpdir() : spacious(), PREFIX));
   chmodSync(folder, 0o755);
-  const bin = reachable(binaries(), folder, identity);
+  // Programs may not be allowed to start from memory.
+  const programs = mkdtempSync(join(tmpdir(), PREFIX));
+  chmodSync(programs, 0o755);
+  const bin = reachable(binaries(), programs, identity);
   const data = join(folder, "data");
   const copy = join(folder, "copy");
   if (root) chownSync(folder, NOBODY, NOBODY);
@@ -106,9 +129,21 @@ export async function startPostgres(
     },
     async close() {
       await stopServer("SIGQUIT");
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+      for (const each of [folder, programs]) rmSync(each, { recursive: true, force: true, maxRetries: 10 });
     },
   };
+}
+
+/** The folder for the data of servers: in memory, or that of temporary files where there is too little of it. */
+function spacious(): string {
+  if (process.platform !== "linux" || process.availableMemory() < MEMORY_BYTES || !existsSync(MEMORY)) return tmpdir();
+  for (const name of readdirSync(MEMORY).filter((each) => each.startsWith(PREFIX))) {
+    const left = join(MEMORY, name);
+    const age = Date.now() - (statSync(left, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > LEFT_OVER_MS) rmSync(left, { recursive: true, force: true });
+  }
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize < MEMORY_BYTES ? tmpdir() : MEMORY;
 }
 
 /** Copies the folder, for the user who runs the server. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { TestContext } from "node:test";
@@ -33,7 +34,11 @@ export interface ServerProcess {
   exited: Promise<number | string>;
 }
 
-const PROGRAM = fileURLToPath(new URL("./server-process.ts", import.meta.url));
+const SOURCE = fileURLToPath(new URL("./server-process.ts", import.meta.url));
+const BUNDLE = process.env.MOORAGE_BUNDLE ?? "0";
+// `npm test` has it in the bundle of these sources (scripts/bundle/programs.ts), from which it starts with some half of
+// the processor time.
+const PROGRAM = BUNDLE === "0" || BUNDLE === "" ? SOURCE : join(BUNDLE, "test", "server-process.js");
 
 /**
  * Starts it with the settings and no other variables of Moorage. `shell`: a command of sh that runs before, such as
