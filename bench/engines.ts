@@ -73,8 +73,8 @@ export interface Part {
 const OTHERS = ["start-up", "memory", "zb", "command"];
 const FEW_REPOS = 100;
 const STARTS = 3;
-const MOST_READY_MS = 1_500;
-const MOST_REST_MIB = 150;
+const MOST_READY_MS = 500;
+const MOST_REST_MIB = 110;
 const MOST_GROWTH = 1.1;
 // By then the garbage of the start-up has been collected.
 const REST_MS = 3_000;
@@ -102,6 +102,11 @@ export async function runSqlite(part: Part): Promise<void> {
         sqliteInstallation(part.launcher, part.cacheFolder, join(part.scratch, "images"), imagesOf(part.sizes)),
       libraries: () =>
         sqliteInstallation(part.launcher, part.cacheFolder, join(part.scratch, "libraries"), librariesOf(part.sizes)),
+      workers: (workers, repos) =>
+        sqliteInstallation(part.launcher, part.cacheFolder, join(part.scratch, `workers-${workers}`), {
+          repos,
+          tagged: [],
+        }),
     },
     () => 0,
   );
@@ -134,7 +139,25 @@ export async function runPostgres(part: Part): Promise<void> {
       part,
       "PostgreSQL",
       installations,
-      { silent, uncounted, signed, unread, images, libraries },
+      {
+        silent,
+        uncounted,
+        signed,
+        unread,
+        images,
+        libraries,
+        workers: (workers, repos) =>
+          postgresInstallation(
+            part.launcher,
+            postgres,
+            join(part.scratch, `workers-${workers}`),
+            { repos, tagged: [] },
+            `workers_${workers}`,
+          ),
+        ...(smallest && {
+          onSqlite: await sqliteInstallation(part.launcher, part.cacheFolder, join(part.scratch, "beside"), smallest),
+        }),
+      },
       postgres.cpuUs,
     );
   } finally {
@@ -166,13 +189,17 @@ interface Others {
   unread?: Installation | undefined;
   images(): Promise<Installation>;
   libraries(): Promise<Installation>;
+  /** For so many workers, with so many repos. */
+  workers(workers: number, repos: number): Promise<Installation>;
+  /** Beside those on PostgreSQL, one on SQLite. */
+  onSqlite?: Installation;
 }
 
 async function runEngine(
   part: Part,
   engine: Engine,
   installations: Installation[],
-  { logged, silent, uncounted, signed, unread, images, libraries }: Others,
+  { logged, silent, uncounted, signed, unread, images, libraries, workers, onSqlite }: Others,
   helpersCpuUs: () => number | undefined,
 ): Promise<void> {
   const servers: Bench["servers"] = [];
@@ -201,6 +228,7 @@ async function runEngine(
     const withoutStatistics = await without("MOORAGE_PULLS_RETENTION", uncounted);
     const withPolicies = signed && started(await startMoorage(signed.place, { helpersCpuUs }));
     const withoutReading = await without("MOORAGE_CATALOG_IMAGES", unread);
+    const beside = onSqlite && started(await startMoorage(onSqlite.place));
     const bench: Bench = {
       ...part,
       engine,
@@ -211,6 +239,7 @@ async function runEngine(
       ...(withoutStatistics && { uncounted: withoutStatistics }),
       ...(withPolicies && { signed: withPolicies }),
       ...(withoutReading && { unread: withoutReading }),
+      ...(beside && { onSqlite: beside }),
     };
     const findings = imagesServer(bench, images, helpersCpuUs, (close) => closers.push(close));
     const sections: (() => Promise<Section | undefined>)[] = [
@@ -240,9 +269,9 @@ async function runEngine(
             async () => pullSection(bench),
             async () => blobSection(bench),
             async () => feedSection(bench),
-            async () => workersSection(bench, (close) => closers.push(close)),
           ]
         : []),
+      async () => workersSection(bench, workers, (close) => closers.push(close)),
     ];
     // Parts that are not rows run only when asked for.
     const isRows = part.only.length === 0 || part.only.some((word) => !OTHERS.some((other) => other.includes(word)));

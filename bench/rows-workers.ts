@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { sqliteInstallation } from "./installations.ts";
+import type { Engine, Installation } from "./installations.ts";
 import { type LoadResult, PLACE } from "./load.ts";
 import { type Loader, openLoader } from "./loader.ts";
-import { type Moorage, startMoorage } from "./moorage.ts";
+import { type Moorage, type Place, startMoorage } from "./moorage.ts";
 import { childrenOf, cpuUsOf, LOAD_CORE, pinned, SERVER_CORE, stop } from "./processes.ts";
 import { MANIFEST, pushImage } from "./registries.ts";
 import { loadOf, MANY_CLIENTS, mixedWhat, PUSH_PERCENTS, stocked } from "./rows-traffic.ts";
@@ -13,6 +13,10 @@ import { moves } from "./rows-writes.ts";
 import { type Bench, count, get, type Round, type Row, type Sample, sampleOf, type Section } from "./rows.ts";
 
 const GOAL = 1.8;
+/** Of mixed traffic on PostgreSQL, where workers share nothing but the database, as replicas do. */
+const POSTGRES_GOAL = 2.2;
+const POSTGRES_GOAL_PERCENT = 5;
+const WORKERS: Readonly<Record<Engine, number>> = { SQLite: 2, PostgreSQL: 3 };
 const CORES = [SERVER_CORE, LOAD_CORE];
 // More repos than the response caches can hold.
 const REPOS = 50_000;
@@ -38,31 +42,30 @@ interface What {
 }
 
 /**
- * The same requests to one worker on one core and to two on two, each with its load on the same cores: with two cores
- * in all, there is none left for the load alone. Undefined where processes cannot be bound to cores.
+ * The same requests to one worker on one core and to several on two, each with its load on the same cores: with two
+ * cores in all, there is none left for the load alone. What counts is the processor time of the busiest worker, without
+ * that of PostgreSQL. `installed` makes an installation for so many workers. Undefined where processes cannot be bound
+ * to cores.
  */
-export function workersSection(bench: Bench, onClose: (close: () => Promise<void>) => void): Section | undefined {
-  const { engine, scratch, cacheFolder } = bench;
+export function workersSection(
+  bench: Bench,
+  installed: (workers: number, repos: number) => Promise<Installation>,
+  onClose: (close: () => Promise<void>) => void,
+): Section | undefined {
+  const { engine } = bench;
   const [, middle] = bench.servers;
   if (!pinned || middle === undefined) return undefined;
-  const {
-    repos,
-    place: { launcher },
-  } = middle.installation;
+  const { repos } = middle.installation;
   const crews = new Map<number, Promise<Crew>>();
   const open = async (workers: number): Promise<Crew> => {
     const cores = CORES.slice(0, workers);
-    const amounts = { repos, tagged: [] };
-    const { place } = await sqliteInstallation(launcher, cacheFolder, join(scratch, `workers-${workers}`), amounts);
+    const { place } = await installed(workers, repos);
     const env = { ...place.env, MOORAGE_WORKERS: String(workers) };
     const moorage = await startMoorage({ ...place, env }, { cores });
     onClose(() => stop(moorage.process));
     const repository = `${moorage.organization.name}/workers`;
     await pushImage(moorage, repository, "latest");
-    const database = new DatabaseSync(join(place.dataDir, "moorage.db"), { readOnly: true });
-    const rows = database.prepare("select uid from repos limit ?").all(REPOS);
-    database.close();
-    return { moorage, repository, uids: rows.map(({ uid }) => String(uid)), loaders: cores.map(openLoader) };
+    return { moorage, repository, uids: engine === "SQLite" ? uidsIn(place) : [], loaders: cores.map(openLoader) };
   };
   // Started at their first use: a run of other rows does not need them.
   const crewOf = (workers: number): Promise<Crew> => {
@@ -72,8 +75,9 @@ export function workersSection(bench: Bench, onClose: (close: () => Promise<void
   };
   const rowsOf = (what: What): Row[] => {
     const titleOf = (workers: number): string =>
-      `${what.title}, ${workers === 1 ? "workers 1 on one core" : `workers ${workers} on ${workers} cores`}, ${engine}`;
-    return [1, CORES.length].map((workers) => ({
+      `${what.title}, ${workers === 1 ? "workers 1 on one core" : `workers ${workers} on ${CORES.length} cores`}, ${engine}`;
+    const goal = goalOf(engine, what);
+    return [1, WORKERS[engine]].map((workers) => ({
       title: titleOf(workers),
       unit: "/s",
       measure: async ({ round, durationMs }) => {
@@ -85,11 +89,24 @@ export function workersSection(bench: Bench, onClose: (close: () => Promise<void
         });
       },
       ...(workers > 1 && {
-        against: [{ title: titleOf(1), byCpu: true, ...(what.pushPercent === undefined && { goal: GOAL }) }],
+        against: [{ title: titleOf(1), byCpu: true, ...(goal !== undefined && { goal }) }],
       }),
     }));
   };
-  return { title: `workers, ${engine}`, rows: whats(repos).flatMap(rowsOf) };
+  const asked = whats(repos).filter(({ lines, title }) => engine === "SQLite" || (!lines && !title.includes("moves")));
+  return { title: `workers, ${engine}`, rows: asked.flatMap(rowsOf) };
+}
+
+function goalOf(engine: Engine, { pushPercent }: What): number | undefined {
+  if (engine === "PostgreSQL") return pushPercent === POSTGRES_GOAL_PERCENT ? POSTGRES_GOAL : undefined;
+  return pushPercent === undefined ? GOAL : undefined;
+}
+
+function uidsIn({ dataDir }: Place): string[] {
+  const database = new DatabaseSync(join(dataDir, "moorage.db"), { readOnly: true });
+  const rows = database.prepare("select uid from repos limit ?").all(REPOS);
+  database.close();
+  return rows.map(({ uid }) => String(uid));
 }
 
 function whats(repos: number): What[] {
@@ -152,7 +169,9 @@ async function measured(
     }),
   );
   const used = processorTimes(moorage).map((time, at) => time - (before[at] ?? 0));
-  return sampleOf(together(results), Math.max(sum(used) / loaders.length, ...used));
+  // The first process of several workers serves nothing itself.
+  const serving = used.length > 1 ? used.length - 1 : 1;
+  return sampleOf(together(results), Math.max(sum(used) / serving, ...used));
 }
 
 /** The processor time in microseconds of the server's processes: the first one, then its workers. */

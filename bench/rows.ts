@@ -99,6 +99,8 @@ export interface Bench {
   signed?: Moorage;
   /** And one that does not read what images hold. */
   unread?: Moorage;
+  /** Beside servers on PostgreSQL, one on SQLite. */
+  onSqlite?: Moorage;
 }
 
 export const HELLO = "node:http hello, nothing else";
