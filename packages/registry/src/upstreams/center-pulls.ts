@@ -27,9 +27,9 @@ const KEPT_MS = 24 * 3_600_000;
 // What was noted lately is not written again with each log-in.
 const AGAIN_MS = 600_000;
 const MAX_ROWS = 50_000;
-const MAX_CENTERS = 5;
+const MAX_CENTERS = 100;
 
-/** The upstreams that are known to follow a Moorage at this host (and port), at most five. */
+/** The upstreams that are known to follow a Moorage at this host (and port), at most a hundred. */
 export async function centersOf(tx: Database, host: string): Promise<Row<"registry_upstreams">[]> {
   const rows = await select<Row<"registry_upstreams">>(
     tx,

@@ -50,6 +50,17 @@ test("of two groups that follow one center, each has what the center says of its
   assert.equal((await login(both.basic, APP)).status, 503);
 });
 
+test("below each of many groups that follow one center, its pull tokens pull", async (t) => {
+  const { make, login, followAs, organization } = await startPullEdge(t);
+  const paths = [APP];
+  for (let at = 1; at <= 7; at += 1) {
+    await followAs(`edge-${at}`);
+    paths.push(`acme/edge-${at}/app`);
+  }
+  const robot = await make(organization);
+  for (const path of paths) assert.deepEqual((await login(robot.basic, path)).granted, [`${path}:pull`], path);
+});
+
 test("one that the center refuses is forgotten by all groups that follow it", async (t) => {
   const { make, login, pull, followAs, organization, revoke, away, back } = await startPullEdge(t);
   await followAs("other");
