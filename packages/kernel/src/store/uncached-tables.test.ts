@@ -194,7 +194,7 @@ test("only event services, handlers of uploads, catalogs of images, findings and
   const catalogs =
     /^(?:(?:libraries|registry|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|downloads|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|exposures|exploitation|finding-days|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|mirroring[\\/]following[\\/]reports\.ts$|operations[\\/]attention[\\/]|registry[\\/](?:(?:pulls|usage)[\\/]|(?:attachment-checks|gate-events|quotas[\\/]pending|repos)\.ts$)|replication[\\/]|trust[\\/]|upstreams[\\/])/;
   const uploads =
-    /^oci[\\/](?:blobs[\\/](?:sessions|stale-uploads|commands)|gc[\\/](?:repos|grace-commands|reachability))\.ts$/;
+    /^oci[\\/](?:blobs[\\/](?:sessions|stale-uploads|commands)|gc[\\/](?:repos|grace-commands|last-use|reachability))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(
     `\\b(?:from|join|into|update)\\s+(?:${tables})\\b|(?:from|join|into|table)\\(\\s*["'](?:${tables})\\b`,
