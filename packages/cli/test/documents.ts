@@ -1,4 +1,4 @@
-// Runs the commands of documents: of README.md and docs/tutorial.md in readme.test.ts, of all others in docs.test.ts.
+// Runs the commands of documents: of README.md and docs/tutorial.md in readme.test.ts, of all others in docs.*.ts.
 // The rules for a document:
 // - Every ```sh block is run: all of them in order, unchanged, in one `bash -eu` (a failing command ends the document;
 //   the left side of a pipe does not). ```console, ```json, ```yaml and others are not run.
