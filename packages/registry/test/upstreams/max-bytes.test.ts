@@ -155,20 +155,28 @@ test("what a policy protects stays, and what has no space is passed on whole", a
 });
 
 test("a lower limit holds for what is here, none lets everything stay, and nothing goes of what cannot come again", async (t) => {
-  const { hub, here, group, uid, db, push, keep, older, tags } = await startWorld(t, {});
+  const { hub, here, group, uid, db, push, pull, keep, older, tags } = await startWorld(t, {});
   for (const [at, tag] of ["a", "b", "c"].entries()) {
     const image = push(tag, tag);
     await keep(tag, image);
     await older(image, 9 - at);
   }
+  // Another group inside, whose registry is not asked any longer.
+  const { uid: inside } = await here.api("POST", `/iam/v2/groups/${group}`, { name: "off" });
+  const { uid: off } = await here.api("POST", `${UPSTREAMS}/${inside}`, { registry: hub.registry });
+  const old = push("off", "off");
+  await pull("off", old, "off/app");
+  await eventually(async () => (await tags()).includes("off"));
+  await older(old, 20);
+  await here.api("PATCH", `${UPSTREAMS}/${off}`, { disabled: true });
   const config = loadConfig({ MOORAGE_DATA_DIR: here.dataDir, ...(await databaseEnv(here.dataDir)) });
   const set = (fields: object) => here.api("PATCH", `${UPSTREAMS}/${uid}`, fields);
-  await set({ disabled: true, maxBytes: "10000" });
+  await set({ disabled: true, maxBytes: "14000" });
   const counted = db.selectFrom("quotas").select("uid").where("counted_to", "=", "9");
   await eventually(async () => (await counted.execute()).length === 1);
-  assert.deepEqual(await tags(), ["a", "b", "c"], "while the registry is not asked");
+  assert.deepEqual(await tags(), ["a", "b", "c", "off"], "while the registry is not asked");
   await set({ disabled: false });
-  await eventually(async () => (await tags()).join() === "c");
+  await eventually(async () => (await tags()).join() === "c,off");
 
   // A quota that somebody sets counts on, and its end leaves the limit of the cache.
   const quota = await here.api<{ state: string; used: { bytes?: string } }>("POST", `${QUOTAS}/${group}`, {
@@ -178,32 +186,32 @@ test("a lower limit holds for what is here, none lets everything stay, and nothi
   await here.api("DELETE", `${QUOTAS}/${group}`);
   assert.equal((await here.ask("GET", `${QUOTAS}/${group}`, { token: here.platform })).status, 404);
   const row = await db.selectFrom("quotas").select(["cache_bytes", "tags", "is_set"]).executeTakeFirstOrThrow();
-  assert.deepEqual([Number(row.cache_bytes), row.tags, row.is_set], [10_000, null, 0]);
+  assert.deepEqual([Number(row.cache_bytes), row.tags, row.is_set], [14_000, null, 0]);
   assert.deepEqual(await foundBy(config, { repair: false }), []);
 
   await set({ maxBytes: "0" });
   assert.equal(await counted.executeTakeFirst(), undefined);
-  await set({ maxBytes: "10000" });
+  await set({ maxBytes: "14000" });
   await here.api("DELETE", `${UPSTREAMS}/${uid}`);
   assert.equal(await db.selectFrom("quotas").select("uid").executeTakeFirst(), undefined);
-  assert.deepEqual(await tags(), ["c"]);
+  assert.deepEqual(await tags(), ["c", "off"]);
   assert.deepEqual(await foundBy(config, { repair: false }), []);
 
   // Without its server, the database can be repaired.
-  await here.api("POST", `${UPSTREAMS}/${group}`, { registry: hub.registry, maxBytes: "10000" });
+  await here.api("POST", `${UPSTREAMS}/${group}`, { registry: hub.registry, maxBytes: "14000" });
   await eventually(async () => (await counted.execute()).length === 1);
   await here.close();
   const limit = async () =>
     Number((await db.selectFrom("quotas").select("cache_bytes").executeTakeFirst())?.cache_bytes);
   await select(db, "update quotas set cache_bytes = 5", []);
   assert.deepEqual(await foundBy(config, { repair: true }), ["quota-cache-limit 0"]);
-  assert.equal(await limit(), 10_000);
+  assert.equal(await limit(), 14_000);
   await select(db, "delete from quotas", []);
   assert.deepEqual((await foundBy(config, { repair: true })).toSorted(), [
     "quota-cache-limit 0",
     "quota-content-without-quota 0",
   ]);
-  assert.equal(await limit(), 10_000);
+  assert.equal(await limit(), 14_000);
 });
 
 test("however many clients pull at a time, each gets its image, and never more is kept than may be", async (t) => {

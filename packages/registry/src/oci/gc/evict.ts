@@ -69,7 +69,7 @@ export async function evict(deps: EvictDeps, { group, target }: CacheUse): Promi
     await evictBlobs(eviction, { repo: used.repo, graceCutMs: nowMs - LONGEST_COPY_MS, historyCutMs: undefined });
     if (used.timesMs.length === 0) continue;
     repos.push({ repo: used.repo, oldestMs: used.timesMs.reduce((one, other) => Math.min(one, other)) });
-    timesMs.push(...used.timesMs);
+    for (const each of used.timesMs) timesMs.push(each);
     if (timesMs.length > 2 * MAX_TIMES) timesMs = timesMs.toSorted((one, other) => one - other).slice(0, MAX_TIMES);
   }
   timesMs.sort((one, other) => one - other);

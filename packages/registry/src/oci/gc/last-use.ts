@@ -12,7 +12,8 @@ const REPO_PAGE = 100;
 const MANIFEST_PAGE = 500;
 
 /**
- * Reads when the manifests were last used of all repos below a group that came from another registry, page by page.
+ * Reads when the manifests were last used of the repos below a group that came from another registry, page by page: not
+ * of those whose registry is not asked, which would not come again, or is followed, which would come with the next turn.
  * `read` is to wait between two pages, so that other work proceeds.
  */
 export async function* usesBelow(
@@ -24,11 +25,14 @@ export async function* usesBelow(
     const from: string = after;
     const repos = await read((tx) =>
       tx
-        .selectFrom("upstream_repos")
-        .select("repo")
-        .where("repo", ">", from)
-        .where("repo", "<", `${group}0`)
-        .orderBy("repo")
+        .selectFrom("upstream_repos as o")
+        .innerJoin("registry_upstreams as u", "u.uid", "o.upstream")
+        .select("o.repo")
+        .where("o.repo", ">", from)
+        .where("o.repo", "<", `${group}0`)
+        .where("u.disabled", "=", 0)
+        .where("u.follow", "is", null)
+        .orderBy("o.repo")
         .limit(REPO_PAGE)
         .execute(),
     );

@@ -3,8 +3,9 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { parentOf } from "@moorage/kernel/lib/uid";
 import { type Database, type Row, statement } from "@moorage/kernel/store";
-import { COUNTED, BEGINNING } from "./positions.ts";
 import { endQuota } from "./end.ts";
+import { DEFAULT_SOFT_PERCENT } from "./levels.ts";
+import { BEGINNING, COUNTED } from "./positions.ts";
 
 /** How much of a limit is to be free, so that what comes next fits: eviction begins when less is. */
 const FREE_SHARE = 0.1;
@@ -12,8 +13,6 @@ const FREE_SHARE = 0.1;
 const EVICTED_SHARE = 0.2;
 /** More than this share of a limit is not made space for at a time: all that others pull would go for it. */
 const LARGEST_SHARE = 0.8;
-
-const DEFAULT_SOFT_PERCENT = 80;
 
 /** How much a group holds that stands for another registry, and how much it may, in bytes. */
 export interface CacheUse {

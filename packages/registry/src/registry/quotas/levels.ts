@@ -4,6 +4,9 @@ import { COUNTED } from "./positions.ts";
 
 type QuotaRow = Row<"quotas">;
 
+/** From which share of a limit on a quota warns, where nobody says it. */
+export const DEFAULT_SOFT_PERCENT = 80;
+
 /** What a quota limits. */
 export type Limited = "bytes" | "repos" | "tags" | "libraries";
 /** What is used of a quota. `bytes` undefined while they are being counted. */

@@ -10,12 +10,11 @@ import { groups, showLimits } from "@moorage/platform/iam";
 import { parentOf } from "@moorage/kernel/lib/uid";
 import { type Row, statement } from "@moorage/kernel/store";
 import { noteState } from "./crossings.ts";
-import { type Limited, usedOf } from "./levels.ts";
+import { DEFAULT_SOFT_PERCENT, type Limited, usedOf } from "./levels.ts";
 import { quotaInit, quotaMessage } from "./message.ts";
 import { endQuota } from "./end.ts";
 import { BEGINNING, COUNTED } from "./positions.ts";
 
-const DEFAULT_SOFT_PERCENT = 80;
 const LIMITED: readonly Limited[] = ["bytes", "repos", "tags", "libraries"];
 
 const quotas = resource({ message: QuotaSchema, table: "quotas", toMessage: quotaInit, toRow: limitsOf });
