@@ -35,7 +35,7 @@ import { fileURLToPath } from "node:url";
 import { LAUNCHER, run, startServing, temporaryFolder } from "./commands.ts";
 import { indexWithSix, npmWithLeftPad } from "./public-registries.ts";
 import { publishedFeeds } from "./published-feeds.ts";
-import { type Block, blocksOf, faultOf, firstMissed, play, type Stage } from "./document.ts";
+import { type Block, blocksOf, faultOf, play, type Stage } from "./document.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const DOCUMENT_TIMEOUT_MS = 300_000;
@@ -194,7 +194,7 @@ async function startMoorage(
     .url;
 }
 
-async function missingPrograms(): Promise<string[]> {
+export async function missingPrograms(): Promise<string[]> {
   const missing: string[] = [];
   for (const program of ["bash", "curl", "git"]) if (!(await isThere(program))) missing.push(program);
   return missing;
@@ -205,80 +205,10 @@ async function isThere(program: string): Promise<boolean> {
 }
 
 /** The blocks whose programs are on this machine; a diagnostic of the test names those that are not. */
-async function possible(t: TestContext, blocks: readonly Block[]): Promise<Block[]> {
+export async function possible(t: TestContext, blocks: readonly Block[]): Promise<Block[]> {
   const there = new Map<string, boolean>();
   for (const { program } of blocks)
     if (program !== undefined && !there.has(program)) there.set(program, await isThere(program));
   for (const [program, is] of there) if (!is) t.diagnostic(`blocks for ${program} are not run: install it to run them`);
   return blocks.filter(({ program }) => program === undefined || there.get(program) === true);
 }
-
-// Tests of the check itself: a document with wrong output must fail.
-
-const fence = "```";
-const documentOf = (...blocks: [info: string, body: string][]): string =>
-  ["# A document", ...blocks.map(([info, body]) => `${fence}${info}\n${body}\n${fence}`), ""].join("\n\n");
-
-async function judge(t: TestContext, text: string, timeoutMs = 30_000): Promise<string | undefined> {
-  const blocks = await possible(t, blocksOf("some.md", text));
-  return faultOf(
-    "some.md",
-    blocks,
-    await play(blocks, { name: "some.md", folder: temporaryFolder(t), env: { GIVEN: "given" }, timeoutMs }),
-  );
-}
-
-test("a correct document has no fault; later blocks have the variables of earlier ones", async (t) => {
-  if ((await missingPrograms()).includes("bash")) return t.skip("not on this machine: bash");
-  const text = documentOf(
-    ["sh", "A=1\nf() { echo $GIVEN $A; }"],
-    ["json", "not run"],
-    ["sh", "f; echo b; date; echo c"],
-    ["text", "given 1\n…\nc"],
-    ["sh", 'echo "a.b 5 x"'],
-    ["text", "a.b … x"],
-    ["sh no-such-program", "false"],
-    ["text", "not printed"],
-  );
-  assert.equal(await judge(t, text), undefined);
-});
-
-test("a wrong output, a failing command and one that hangs are reported with the document's line", async (t) => {
-  if ((await missingPrograms()).includes("bash")) return t.skip("not on this machine: bash");
-  const wrong = await judge(t, documentOf(["sh", "echo a\necho axb"], ["text", "a\na.b"]));
-  assert.match(wrong ?? "", /^some\.md:3: .* line 8 shows\nexpected:\n {3}a\n-> a\.b\nprinted:\n {3}a\n {3}axb$/);
-  assert.match((await judge(t, documentOf(["sh", "echo a\necho b"], ["text", "a"]))) ?? "", /there is more than that/);
-  const failing = await judge(t, documentOf(["sh", "echo a"], ["sh", "true\necho seen\nfalse\necho not seen"]));
-  assert.match(failing ?? "", /ended with 1; printed last:\n {3}seen\n.*\n.*some\.md: line 10: false/);
-  assert.match((await judge(t, documentOf(["sh", "echo $NOT_SET"]))) ?? "", /line 4: NOT_SET: unbound variable/);
-  assert.match((await judge(t, documentOf(["sh", "sleep 60 & sleep 60"]), 500)) ?? "", /took too long/);
-});
-
-test("a text block without a command before it, and a block without an end, are faults of the document", () => {
-  assert.throws(
-    () => blocksOf("some.md", documentOf(["sh", "a"], ["yaml", "b"], ["text", "c"])),
-    /some\.md:11: a text block/,
-  );
-  assert.throws(() => blocksOf("some.md", `${fence}sh\na\n${fence}\nprose\n${fence}text\na\n${fence}\n`), /some\.md:5/);
-  assert.throws(() => blocksOf("some.md", `${fence}sh\na\n`), /some\.md:1: the block does not end/);
-  const [some]: Block[] = blocksOf("some.md", documentOf(["sh no-such-program", "a"], ["text", "b"]));
-  assert.deepEqual([some?.program, some?.shown?.lines], ["no-such-program", ["b"]]);
-  const [block]: Block[] = blocksOf("some.md", documentOf(["sh", "a"], ["text", "b"]));
-  assert.deepEqual(block, { line: 3, commands: ["a"], shown: { line: 7, lines: ["b"] } });
-});
-
-test("expected lines are compared as a whole, except where they have …", () => {
-  for (const [expected, printed, missed] of [
-    [["a", "b"], "a\nb\n", undefined],
-    [["a", "…"], "a\n", undefined],
-    [["…", "c"], "a\nb\nc\n", undefined],
-    [["…", "c"], "a\nc\nb\n", 2],
-    [["x…z"], "xyz\n", undefined],
-    [["x…z"], "x\nz\n", 0],
-    [["a"], "ab\n", 0],
-    [["a", "b"], "a\n", 1],
-    [["{…}"], "{}", undefined],
-    [[], "", undefined],
-  ] as [string[], string, number | undefined][])
-    assert.equal(firstMissed(expected, printed), missed, JSON.stringify([expected, printed]));
-});

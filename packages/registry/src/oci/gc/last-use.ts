@@ -12,9 +12,9 @@ const REPO_PAGE = 100;
 const MANIFEST_PAGE = 500;
 
 /**
- * Reads when the manifests were last used of the repos below a group that came from another registry, page by page: not
- * of those whose registry is not asked, which would not come again, or is followed, which would come with the next turn.
- * `read` is to wait between two pages, so that other work proceeds.
+ * Reads when the manifests were last used of the repos below a group that came from another registry, page by page. Not
+ * of those whose registry is not asked, since they would not come again, nor of those that are followed, since they
+ * would come with the next turn. `read` is to wait between two pages, so that other work proceeds.
  */
 export async function* usesBelow(
   read: <T>(work: (tx: Database) => Promise<T>) => Promise<T>,
