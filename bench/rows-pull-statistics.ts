@@ -10,9 +10,10 @@ import { type Bench, get, overHttp, type Round, type Row, type Sample, type Sect
 
 // A pull with statistics takes at most 1.05 of one without, by processor time.
 const GOAL = 1 / 1.05;
-// The two servers are asked in so many turns, so that what else the machine does concerns both.
-const TURNS = 5;
-const SHORTEST_TURN_MS = 500;
+// The two servers are asked in so many short turns of each round at least, so that what else the machine does concerns
+// both.
+const LEAST_TURNS = 24;
+const TURN_MS = 250;
 const MANIFESTS = 200;
 // Each is asked for by so many different URLs, so that no answer is a cached one.
 const URLS_OF_EACH = 200;
@@ -23,13 +24,28 @@ interface Asked {
   measure: Row["measure"];
 }
 
-/** The median of each figure; the first failure. */
-function middle(samples: readonly Sample[]): Sample {
-  const of = (figure: "rate" | "cpuUs" | "loadShare"): number | undefined => {
-    const figures = samples.flatMap((sample) => sample[figure] ?? []);
-    return figures.length === 0 ? undefined : median(figures);
+type Figure = "rate" | "cpuUs" | "loadShare";
+
+/** The median of what the samples have; absent if none has it. */
+function medianOf(samples: readonly Sample[], figure: Figure): number | undefined {
+  const figures = samples.flatMap((sample) => sample[figure] ?? []);
+  return figures.length === 0 ? undefined : median(figures);
+}
+
+/**
+ * The median of each figure; the first failure. Held against the samples of another server, turn by turn, a figure is
+ * the other's median times the median of the ratios: the two of a turn share what the machine did then.
+ */
+function middle(samples: readonly Sample[], others?: readonly Sample[]): Sample {
+  const of = (figure: Figure): number | undefined => {
+    const ratios = samples.flatMap((sample, at) => {
+      const [own, other] = [sample[figure], others?.[at]?.[figure]];
+      return own === undefined || other === undefined || other === 0 ? [] : [own / other];
+    });
+    const other = others && medianOf(others, figure);
+    return ratios.length === 0 || other === undefined ? medianOf(samples, figure) : other * median(ratios);
   };
-  const [cpuUs, loadShare] = [of("cpuUs"), of("loadShare")];
+  const [cpuUs, loadShare] = [of("cpuUs"), medianOf(samples, "loadShare")];
   const failure = samples.find((sample) => sample.failure !== undefined)?.failure;
   return {
     rate: of("rate") ?? 0,
@@ -43,12 +59,13 @@ function middle(samples: readonly Sample[]): Sample {
 function inTurns(asked: readonly Asked[]): Row["measure"][] {
   let latest: { round: number; samples: Promise<Sample[]> } | undefined;
   const all = async ({ round, durationMs }: Round): Promise<Sample[]> => {
-    const turnMs = Math.max(SHORTEST_TURN_MS, durationMs / TURNS);
+    const turns = Math.max(LEAST_TURNS, Math.ceil(durationMs / TURN_MS));
     const samples: Sample[][] = asked.map(() => []);
-    for (let turn = 0; turn < TURNS; turn += 1)
+    for (let turn = 0; turn < turns; turn += 1)
       for (const at of turn % 2 === 0 ? [0, 1] : [1, 0])
-        samples[at]?.push((await asked[at]?.measure({ round, durationMs: turnMs })) ?? { rate: 0 });
-    return samples.map(middle);
+        samples[at]?.push((await asked[at]?.measure({ round, durationMs: TURN_MS })) ?? { rate: 0 });
+    const [first] = samples;
+    return samples.map((own) => middle(own, own === first ? undefined : first));
   };
   return asked.map(({ moorage }, at) =>
     rested(moorage, async (round) => {
