@@ -44,6 +44,7 @@ export async function centersOf(tx: Database, host: string): Promise<Row<"regist
 
 const selectHeld = statement<{ name: string; seen_time: number; until_time: number }>(
   "select name, seen_time, until_time from center_pulls where upstream = ? and secret = ? and until_time > ? and name = ?",
+  ["text", "text", "bigint", "text"],
 );
 
 /** Which of these names the token may pull at the center by what that said last, and until when that counts here. */

@@ -107,6 +107,29 @@ test("a finding counts if all that the gate says holds for it", async () => {
   assert.equal((await repo.pull("bad")).status, 200, "without a mode it is a preview");
 });
 
+test("pulls that arrive together are judged each by its own image and its own repo's gate", async () => {
+  const strict = await open({ ...PULL, severity: "CRITICAL" });
+  const whole = await open(PULL);
+  const free = await open();
+  const places = [strict, whole, free];
+  for (const place of places) {
+    await place.push("severe", SEVERE);
+    await place.push("mild", MILD);
+    await place.push("clean", CLEAN);
+  }
+  const tags = ["severe", "mild", "clean"];
+  const expected = [
+    [403, 200, 200],
+    [403, 403, 200],
+    [200, 200, 200],
+  ];
+  const round = async (): Promise<number[][]> =>
+    await Promise.all(places.map((place) => Promise.all(tags.map(async (tag) => (await place.pull(tag)).status))));
+  // The second time by what is kept in memory, as long as the state is the same.
+  for (let time = 0; time < 2; time += 1)
+    for (const found of await Promise.all(Array.from({ length: 5 }, round))) assert.deepEqual(found, expected);
+});
+
 test("a rejected pull names the worst findings and how to allow one, however the image is asked for", async () => {
   const repo = await open();
   const names = ["a", "b", "c", "d", "e"].map((letter) => [`many-${letter}`, "1.0.0"] as const);

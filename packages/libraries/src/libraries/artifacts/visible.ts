@@ -15,6 +15,7 @@ const selectVersions = statement<Row<"artifact_versions">>(
 );
 const selectVersion = statement<Row<"artifact_versions">>(
   "select * from artifact_versions where parent = ? and version = ?",
+  ["text", "text"],
 );
 const selectFile = statement<Row<"artifact_files">>("select * from artifact_files where artifact = ? and name = ?", [
   "text",

@@ -34,6 +34,7 @@ async function read(tx: Database, group: string, ecosystem: number): Promise<Pol
   const groups = [...ancestorsOf(group), group];
   const select = (selectAbove[groups.length] ??= statement<Found>(
     `select uid, parent, hash from artifact_policies where ecosystem = ? and parent in (${groups.map(() => "?").join(", ")})`,
+    ["bigint", ...groups.map(() => "text" as const)],
   ));
   const rows = await select(tx, ecosystem, ...groups);
   const [nearest] = rows.toSorted((one, other) => other.parent.length - one.parent.length);

@@ -13,6 +13,7 @@ export type IdentityRow = Pick<Row<"identities">, (typeof COLUMNS)[number]>;
 
 const selectIdentity = statement<IdentityRow>(
   `select ${COLUMNS.join(", ")} from identities where uid = ? and ${ASSUMABLE}`,
+  ["text"],
 );
 
 /** The identity of that uid. Undefined when it does not exist or cannot be assumed. */

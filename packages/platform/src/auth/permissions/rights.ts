@@ -99,6 +99,7 @@ const mappedGrants = (groups: number) =>
   statement<{ group_uid: string; capabilities: string }>(
     `select m.scope as group_uid, r.capabilities from external_group_role_mappings as m join identity_providers as p on p.uid = m.parent
     join roles as r on r.uid = m.role_uid where m.parent = ? and m.external_group_id in (${Array.from({ length: groups }, () => "?").join(", ")})`,
+    Array.from({ length: groups + 1 }, () => "text"),
   );
 const knownStatements = new Map<number, ReturnType<typeof mappedGrants>>();
 

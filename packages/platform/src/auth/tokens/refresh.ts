@@ -51,6 +51,7 @@ const FORM = /^moorage_rt_[A-Za-z0-9_-]{43}$/;
 const selectStored = statement<Stored>(
   `select r.identity, r.caller, r.expire_time, r.used_time, identities.relationship, identities.last_seen_time
   from refresh_tokens as r join identities on identities.uid = r.identity where r.hash = ? and ${ASSUMABLE}`,
+  ["text"],
 );
 
 /** Whether the text has the form of a refresh token of ours. */

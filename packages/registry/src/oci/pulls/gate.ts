@@ -26,7 +26,9 @@ export interface Answerable extends Omit<Pulled, "policy" | "deprecation" | "sig
   signing?: number | null | undefined;
 }
 
-const selectPolicy = statement<{ policy: string | null }>("select tag_policy as policy from repos where uid = ?");
+const selectPolicy = statement<{ policy: string | null }>("select tag_policy as policy from repos where uid = ?", [
+  "text",
+]);
 
 /** What a gate for pulls says of a pull that it lets pass: `warning` is what it does not know, or empty. */
 export interface Judged {

@@ -19,6 +19,7 @@ export const POLICY = `(select r.tag_policy from repos as r where r.uid between 
 const selectAsOf = statement<Pulled | { digest: string; media_type: null; content: null }>(
   `select h.digest, m.media_type, m.content, ${POLICY} from (select digest from tag_history where repo = ? and tag = ? and time <= ? order by time desc limit 1) as h
     left join manifests as m on m.repo = ? and m.digest = h.digest`,
+  ["text", "text", "bigint", "text"],
 );
 
 /**
