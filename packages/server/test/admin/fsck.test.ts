@@ -426,6 +426,17 @@ for (const place of ["files", "S3"]) {
   );
 }
 
+test("an empty file that a crash left in the place of content is found and removed", async (t) => {
+  const { blobs, config, dataDir } = await installation(t);
+  const stray = await blobs.finish(await filled(blobs, [Buffer.from("stray")]), digestOf("stray"));
+  truncateSync(blobFile(dataDir, stray), 0);
+  const late = (repair: boolean) =>
+    checkInstallation({ ...config, uploadTtlMs: -60_000 }, { repair, deep: false }, SILENT);
+  assert.deepEqual(kinds(await late(false)), ["content-without-blob"]);
+  assert.equal((await late(true)).clean, true);
+  assert.deepEqual((await late(false)).findings, []);
+});
+
 test(
   "content that changed or is shorter is found and removed, so that the next push uploads it again",
   { timeout: 120_000 },

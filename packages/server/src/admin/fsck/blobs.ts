@@ -138,6 +138,8 @@ async function contentExists(blobs: BlobStore, { digest, generation, size }: Blo
     return true;
   } catch (error) {
     if (error instanceof MoorageError && error.code === Code.NotFound) return false;
+    // It is there, and is not what its digest says: a crash came before its first byte.
+    if (error instanceof MoorageError && error.code === Code.DataLoss) return true;
     throw error;
   }
 }
