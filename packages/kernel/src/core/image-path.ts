@@ -17,8 +17,11 @@ export interface Resolved {
   hasStandIns?: boolean;
 }
 
-const selectRepo = statement<{ uid: string }>("select uid from repos where parent = ? and name = ?");
-const selectGroup = statement<{ uid: string }>("select uid from groups where parent = ? and name = ?");
+const selectRepo = statement<{ uid: string }>("select uid from repos where parent = ? and name = ?", ["text", "text"]);
+const selectGroup = statement<{ uid: string }>("select uid from groups where parent = ? and name = ?", [
+  "text",
+  "text",
+]);
 
 // Resolves the whole path in one statement, up to this number of names. Names are unique below a parent.
 const MAX_NESTED = 8;

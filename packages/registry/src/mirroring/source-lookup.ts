@@ -31,6 +31,7 @@ export type SourceLookup = <T>(
 // Compiled once: it runs for every request for content that a repo lacks, with which pushes begin.
 const selectSource = statement<{ password: string; actor: string; sync_config: string | null }>(
   "select m.password, m.actor, r.sync_config from mirrors as m join repos as r on r.uid = m.repo where m.repo = ?",
+  ["text"],
 );
 const MAX_REMEMBERED = 10_000;
 // How long content that a source did not have is not asked for again.

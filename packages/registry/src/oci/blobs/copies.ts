@@ -15,7 +15,9 @@ interface CopyDeps {
   clock: Clock;
 }
 
-const selectCopy = statement<RecordedCopy>("select generation, size, suspect_time from blobs where digest = ?");
+const selectCopy = statement<RecordedCopy>("select generation, size, suspect_time from blobs where digest = ?", [
+  "text",
+]);
 const updateCopy = statement<{ digest: string }>(
   "update blobs set generation = ?, size = ?, suspect_time = null where digest = ? and generation = ? returning digest",
 );

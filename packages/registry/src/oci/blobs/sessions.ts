@@ -1,5 +1,5 @@
 import { Code, MoorageError } from "@moorage/kernel/errors";
-import { select } from "@moorage/kernel/store";
+import { type Statement, statement } from "@moorage/kernel/store";
 import { quotasAbove, type SpaceLeft, spaceLeft } from "../../registry/index.ts";
 import { RegistryError } from "../errors.ts";
 import { renewUpload } from "../gc/grace-commands.ts";
@@ -26,6 +26,13 @@ export interface Session {
 
 const SESSION =
   "select (select update_time from uploads where uid = ? and repo = ? and identity = ?) as update_time, (select uid from ended_uploads where uid = ?) as ended";
+interface SessionRow {
+  update_time: number | null;
+  ended: string | null;
+  quotas: number;
+}
+/** By the number of parameters, which is another one for each depth of groups. */
+const selectSession: Statement<SessionRow>[] = [];
 // Before ids were signed, each upload had a row.
 const UNSIGNED = /^[0-9a-f]{32}$/;
 
@@ -51,11 +58,12 @@ export async function openSession(exchange: Exchange, id: string, digest: string
     const upload = signed ?? (UNSIGNED.test(id) ? id : undefined);
     if (upload === undefined) return undefined;
     const quotas = quotasAbove(repo);
-    const [row] = await select<{ update_time: number | null; ended: string | null; quotas: number }>(
-      call.tx,
+    const parameters = [upload, repo, identity, upload, ...quotas.parameters];
+    const select = (selectSession[parameters.length] ??= statement<SessionRow>(
       `${SESSION}, ${quotas.text} as quotas`,
-      [upload, repo, identity, upload, ...quotas.parameters],
-    );
+      parameters.map(() => "text"),
+    ));
+    const [row] = await select(call.tx, ...parameters);
     const { update_time: updateMs = null, ended = null } = row ?? {};
     const left = Number(row?.quotas ?? 0) === 0 ? undefined : await spaceLeft(call, repo, digest);
     const session = { id, upload, repo, left, isStored: updateMs !== null, isSigned: signed !== undefined };

@@ -6,7 +6,9 @@ import { RegistryError } from "../errors.ts";
 import type { Exchange } from "../request.ts";
 import { type Answerable, isBeforePush, scanOf } from "./gate.ts";
 
-const selectDeprecation = statement<{ deprecation: string | null }>("select deprecation from repos where uid = ?");
+const selectDeprecation = statement<{ deprecation: string | null }>("select deprecation from repos where uid = ?", [
+  "text",
+]);
 
 /** What a pull of a deprecated repo is answered with. `endsMs`: when it will be rejected, in ms since 1970. */
 export interface Deprecated {

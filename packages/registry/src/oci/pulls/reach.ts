@@ -9,7 +9,11 @@ const MAX_VISITED = 10_000;
 // The number of digests in one statement: below every engine's limit of parameters.
 const CHUNK = 500;
 
-const selectReference = statement("select 1 from manifest_references where repo = ? and digest = ? and target = ?");
+const selectReference = statement("select 1 from manifest_references where repo = ? and digest = ? and target = ?", [
+  "text",
+  "text",
+  "text",
+]);
 
 /**
  * For a token that is limited to a digest: throws DENIED unless the wanted digest is that one, or a manifest or blob of

@@ -33,7 +33,9 @@ export async function noteDocumentPolicyChange({ tx, wake }: Pick<Call, "tx" | "
   wake("images");
 }
 
-const selectChanges = statement<{ value: number }>("select value from signature_policy_changes where parent = ?");
+const selectChanges = statement<{ value: number }>("select value from signature_policy_changes where parent = ?", [
+  "text",
+]);
 
 /** A number that grows with each such change; 0 where no policy ever said whose documents count. */
 export async function documentPolicyChanges(tx: Database): Promise<number> {
