@@ -9,8 +9,11 @@ import { openIssuer } from "../../../server/test/support/issuer.ts";
 // SQLite on a full disk is in test/faults/full-disk.test.ts.
 const skip = process.env["MOORAGE_TEST_POSTGRES_URL"] ? false : "only PostgreSQL can be made to say that it is full";
 
+const FULL =
+  "the database is full; refused: all writes; served: pulls and other reads; delete what is not needed and run moorage gc, or enlarge it";
+
 test("without any space an identity that is there gets a token, without a refresh token", { skip }, async (t) => {
-  const house = await openAccess({ expected: ["the database is full"] });
+  const house = await openAccess({ expected: [FULL] });
   t.after(() => house.close());
   const issuer = await openIssuer();
   t.after(() => issuer.close());
