@@ -3,9 +3,9 @@ import type { Caller } from "@moorage/kernel/core/call";
 import { matchesEtag } from "@moorage/kernel/lib/etags";
 import { createLru } from "@moorage/kernel/lib/lru";
 import { Code, MoorageError } from "@moorage/kernel/errors";
-import { internalPath, parseRange, redirectUrl, responseSink } from "@moorage/registry/oci";
+import { copyOf, internalPath, parseRange, redirectUrl, responseSink } from "@moorage/registry/oci";
 import { SMALL_BLOB_BYTES, type StoredBlob } from "@moorage/kernel/blobs";
-import { type Row, statement } from "@moorage/kernel/store";
+import type { Row } from "@moorage/kernel/store";
 import { isKnown, cacheAnswer } from "./cache.ts";
 import type { CachedAnswer, LibraryExchange } from "./exchange.ts";
 import { libraryError } from "../http/errors.ts";
@@ -71,8 +71,6 @@ function noteDownload(
     deps.downloads?.note(download, { identity, nowMs: callData.nowMs });
 }
 
-const selectGeneration = statement<{ generation: string }>("select generation from blobs where digest = ?", ["text"]);
-
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -113,7 +111,7 @@ export async function sendFile(
 ): Promise<void> {
   const { req, res, deps, data } = exchange;
   const { digest, size } = file;
-  const [stored] = await deps.transactor.read(exchange.callData, ({ tx }) => selectGeneration(tx, digest));
+  const stored = await deps.transactor.read(exchange.callData, (call) => copyOf(call, digest));
   if (stored === undefined) throw libraryError(404, `Not found: the content of ${file.name}`);
   const etag = `"${digest}"`;
   const all: Record<string, string> = {
