@@ -558,7 +558,7 @@ export const TABLE = {
     integer(2, 1000),
     "MOORAGE_DATABASE_POOL_SIZE",
     "10",
-    "Maximum of connections to PostgreSQL that one process opens.",
+    "Maximum of connections to PostgreSQL that one process opens, beside one by which it looks for changes.",
   ),
   databaseTimeoutMs: setting(
     duration({ maxMs: HOUR_MS }),

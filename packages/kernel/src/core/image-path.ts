@@ -1,5 +1,5 @@
 import { parentOf } from "../lib/uid.ts";
-import { type Database, statement } from "../store/index.ts";
+import { type Database, snapshotCaches, statement } from "../store/index.ts";
 import type { Call } from "./call.ts";
 
 /** The repo and groups that an image path names. */
@@ -34,11 +34,14 @@ const selectPath = Array.from({ length: MAX_NESTED + 1 }, (_, names) => {
   );
 });
 
+const MAX_KNOWN = 10_000;
+const knownPaths = snapshotCaches<Resolved>(MAX_KNOWN);
+
 /** Resolves `<organization>/<subgroup…>/<image>` by the current names. Source: docs/contract.md, "Registry". */
 export async function resolveRepository(call: Call, name: string): Promise<Resolved> {
   const segments = name.split("/");
-  const [whole] = segments.length > 1 ? ((await selectPath[segments.length]?.(call.tx, ...segments)) ?? []) : [];
-  if (whole) return { repo: whole.uid, group: parentOf(whole.uid), missing: [], hasStandIns: whole.stand_in !== null };
+  const whole = await knownPaths(call.tx).remember(name, () => wholeOf(call.tx, segments));
+  if (whole) return whole;
   let group: string | undefined;
   for (const [index, segment] of segments.entries()) {
     const leaf = index === segments.length - 1;
@@ -50,6 +53,12 @@ export async function resolveRepository(call: Call, name: string): Promise<Resol
     group = found.uid;
   }
   return { group, missing: segments };
+}
+
+async function wholeOf(tx: Database, segments: readonly string[]): Promise<Resolved | undefined> {
+  const [whole] = segments.length > 1 ? ((await selectPath[segments.length]?.(tx, ...segments)) ?? []) : [];
+  if (whole === undefined) return undefined;
+  return { repo: whole.uid, group: parentOf(whole.uid), missing: [], hasStandIns: whole.stand_in !== null };
 }
 
 /** The path of an image by the current names of its groups and repo, as `acme/team/api`. */

@@ -37,13 +37,15 @@ export class RequestSteps<A> {
   cached(key: string | undefined, nowMs: number): Awaitable<CachedResponse<A> | undefined> {
     this.#key = key;
     this.#nowMs = nowMs;
-    const find = (): CachedResponse<A> | undefined => (key === undefined ? undefined : this.#cache?.get(key, nowMs));
-    const known = find();
-    if (known === undefined) return undefined;
-    this.#data.admit?.(known.caller.identity);
-    const waited = this.#data.turn?.begin(organizationOf(known.caller));
-    // What was cached may have changed meanwhile.
-    return waited instanceof Promise ? waited.then(find) : known;
+    if (key === undefined) return undefined;
+    const find = (): Awaitable<CachedResponse<A> | undefined> => this.#cache?.get(key, nowMs);
+    return after(find(), (known) => {
+      if (known === undefined) return undefined;
+      this.#data.admit?.(known.caller.identity);
+      const waited = this.#data.turn?.begin(organizationOf(known.caller));
+      // What was cached may have changed meanwhile.
+      return waited instanceof Promise ? waited.then(find) : known;
+    });
   }
 
   /**
@@ -52,18 +54,20 @@ export class RequestSteps<A> {
    * `authenticate`.
    */
   identify(authenticate: () => Awaitable<Caller>): Awaitable<Caller> {
-    this.#snapshot = this.#key === undefined ? undefined : this.#cache?.snapshot();
-    return after(
-      attempt(authenticate, (error) => {
-        throw this.#data.guessRejection !== undefined && isGuess(error) ? this.#data.guessRejection : error;
-      }),
-      (caller) => {
-        this.#caller = caller;
-        if (caller.identity !== "") this.#data.authenticated?.();
-        this.#data.admit?.(caller.identity);
-        return after(this.#data.turn?.begin(organizationOf(caller)), () => caller);
-      },
-    );
+    return after(this.#key === undefined ? undefined : this.#cache?.snapshot(), (snapshot) => {
+      this.#snapshot = snapshot;
+      return after(
+        attempt(authenticate, (error) => {
+          throw this.#data.guessRejection !== undefined && isGuess(error) ? this.#data.guessRejection : error;
+        }),
+        (caller) => {
+          this.#caller = caller;
+          if (caller.identity !== "") this.#data.authenticated?.();
+          this.#data.admit?.(caller.identity);
+          return after(this.#data.turn?.begin(organizationOf(caller)), () => caller);
+        },
+      );
+    });
   }
 
   /**

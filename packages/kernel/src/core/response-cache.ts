@@ -1,23 +1,17 @@
-import {
-  type ChangeKeys,
-  createKeyCache,
-  createSnapshotCache,
-  type Database,
-  type KeyCache,
-  type Snapshot,
-} from "../store/index.ts";
+import { after, type Awaitable } from "../lib/awaitable.ts";
+import { type ChangeKeys, createKeyCache, type Database, type Snapshot } from "../store/index.ts";
 import type { Caller } from "./call.ts";
 
 /**
  * Caches whole answers to requests that only read. An entry is valid until something is committed on which it may
  * depend: so its caller still exists and may read this, and the content is still the same. Whether the token is valid
- * is checked every time. On PostgreSQL nothing is cached.
+ * is checked every time.
  */
 export interface ResponseCache<A> {
   /** The cached answer to the same request, with its caller. Undefined when the request must be worked on. */
-  get(key: string, nowMs: number): CachedResponse<A> | undefined;
+  get(key: string, nowMs: number): Awaitable<CachedResponse<A> | undefined>;
   /** The state of the database, to be taken before anything about the request is read. */
-  snapshot(): Snapshot | undefined;
+  snapshot(): Awaitable<Snapshot | undefined>;
   /**
    * Caches an answer of `bytes` bytes for which everything was read after the snapshot. `make` is called only when it
    * is cached; too large an answer is not. `keys`: as of KeyCache, for a cache by keys.
@@ -61,17 +55,17 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 export function createResponseCache<A>(reader: Database, options: ResponseCacheOptions<A>): ResponseCache<A> {
   const { isStillGood, maxAgeMs, untilMs = () => Infinity, isByKeys = false, entryBytes } = options;
   type Entry = CachedResponse<A> & { bytes: number };
-  const weightOf = ({ bytes }: Entry): number => bytes;
-  const cached: KeyCache<Entry> = isByKeys
-    ? createKeyCache(reader, CACHE_BYTES, weightOf)
-    : createSnapshotCache(reader, CACHE_BYTES, weightOf);
+  const cached = createKeyCache<Entry>(reader, CACHE_BYTES, {
+    weightOf: ({ bytes }) => bytes,
+    endsWithAny: !isByKeys,
+  });
   return {
     snapshot: cached.snapshot,
-    get(key, nowMs) {
-      const known = cached.get(key);
-      if (known === undefined || Math.abs(nowMs - known.atMs) >= maxAgeMs || nowMs >= untilMs(known.answer)) return;
-      return isStillGood(known.caller, nowMs) ? known : undefined;
-    },
+    get: (key, nowMs) =>
+      after(cached.get(key), (known) => {
+        if (known === undefined || Math.abs(nowMs - known.atMs) >= maxAgeMs || nowMs >= untilMs(known.answer)) return;
+        return isStillGood(known.caller, nowMs) ? known : undefined;
+      }),
     keep(snapshot, key, bytes, make, keys) {
       if (snapshot === undefined || bytes > MAX_ANSWER_BYTES) return;
       const { answer, caller, atMs } = make();

@@ -1,15 +1,19 @@
+import type { Database } from "./store.ts";
 import { areDeclarable, areUncached } from "./uncached-tables.ts";
 
 // What commits changed, so that a value which was kept falls by what it was made from (ADR 32). A commit is counted by
 // the number in the file's header (sqlite.ts). One whose commands have all declared what they change leaves a row in
-// change_keys for each key, or one with an empty key; a commit without any row may have changed everything.
+// change_keys for each key, or one with an empty key; a commit without any row may have changed everything. On
+// PostgreSQL (change-log.ts) that one leaves a row that says so.
 
 /** What a command changes of what kept values are made from. */
 export type ChangeKeys = readonly string[];
 
 // Of more, everything falls: looking for them would take longer.
 const MAX_KEYS_OF_COMMIT = 200;
-const MAX_KNOWN_KEYS = 10_000;
+export const MAX_KNOWN_KEYS = 10_000;
+/** On PostgreSQL the key of a commit that may have changed everything. */
+export const EVERYTHING = "*";
 /** How many commits a connection that reads looks back; rows are kept for longer. */
 const MAX_COMMITS = 1_000;
 /** Rows of as many commits are kept, and removed once in a while. */
@@ -72,6 +76,31 @@ export function pendingChanges(): PendingChanges {
     back: () => void (state = marked),
     clear: () => void (state = marked = NOTHING),
   };
+}
+
+/** The keys of a transaction on PostgreSQL by what its members have changed; none when it changed nothing. */
+export function keysOfAll(members: readonly PendingChanges[]): readonly string[] {
+  const changes = members.filter((each) => each.any()).map((each) => each.keys());
+  if (changes.length === 0) return [];
+  const keys = new Set(changes.flatMap((each) => each ?? [EVERYTHING]));
+  if (keys.has(EVERYTHING) || keys.size > MAX_KEYS_OF_COMMIT) return [EVERYTHING];
+  return keys.size === 0 ? [""] : [...keys];
+}
+
+const pendingOf = new WeakMap<Database, PendingChanges>();
+
+/** Has what is declared in a transaction on PostgreSQL, or by one of those that share it, noted in `pending`. */
+export function setPending(tx: Database, pending: PendingChanges): void {
+  pendingOf.set(tx, pending);
+}
+
+/**
+ * Says what has been changed in declarable tables since the last call in a transaction on PostgreSQL; undefined for
+ * everything. Does nothing on SQLite, where group-commit.ts says it.
+ */
+export function declareChanges(tx: Database, keysOf: () => ChangeKeys | undefined): void {
+  const pending = pendingOf.get(tx);
+  if (pending?.any() === true) pending.declare(keysOf());
 }
 
 /** What a connection that reads has seen of other connections' commits. */

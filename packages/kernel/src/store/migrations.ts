@@ -1047,6 +1047,12 @@ export const MIGRATIONS: Migration[] = [
       `create index quotas_cache on quotas (uid) where cache_bytes is not null`,
     ],
   },
+  {
+    version: 92,
+    // On PostgreSQL alone, after the migrations of each version: change-log.ts.
+    name: "triggers that note changes by hand",
+    statements: [],
+  },
 ];
 
 /** The schema version of this program. */

@@ -3,13 +3,20 @@ import { Kysely } from "kysely";
 import type { CustomTypesConfig, Pool, PoolConfig } from "pg";
 import { faultIn } from "../lib/storage-fault.ts";
 import { meaningOf, retried } from "./failures.ts";
+import { setPending } from "./change-keys.ts";
+import {
+  createChangeLog,
+  DECLARES_CHANGES,
+  NOTE_HAND_MADE_CHANGES,
+  oldChangesRemover,
+  setChangeLog,
+} from "./change-log.ts";
 import { createGate } from "./collision-gate.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
-import { postgresDialect, statementTexts } from "./postgres-dialect.ts";
+import { type PipelinedConnection, postgresDialect, statementTexts } from "./postgres-dialect.ts";
 import { locatedError, noteLocation } from "./postgres-place.ts";
 import { oldestTransactionLog } from "./oldest-transaction.ts";
 import { createReads, setReads } from "./read-together.ts";
-import { statement } from "./statement.ts";
 import { type Database, type Store, StoreError, type StoreSettings, type TransactOptions } from "./store.ts";
 import type { Tables } from "./tables.ts";
 import { createTriggers, watchClient, watchTransaction } from "./watched-postgres.ts";
@@ -27,6 +34,9 @@ const SILENT_MS = 40_000;
 // A scan over a whole table makes a serializable transaction collide with every change to the table, and PostgreSQL
 // prefers such scans for small tables.
 const PLANS = "-c enable_seqscan=off";
+// How long a look for changes may take. Afterwards nothing is answered from caches, until one succeeds.
+const LOOK_MS = 2_000;
+const LOOKS_IDLE_MS = 600_000;
 const KEEPALIVES = `-c tcp_keepalives_idle=${KEEPALIVE_MS / 1000} -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4 -c tcp_user_timeout=${SILENT_MS}`;
 // Any number that nothing else locks in this database.
 const MIGRATION_LOCK = "760213";
@@ -50,10 +60,22 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   pool.on("connect", (client) => client.on("error", () => {}));
   if (WATCHES_ROWS) pool.on("connect", watchClient);
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
-  const options = { retryWindowMs: windowMs, onRetry, onFault, texts: statementTexts() };
+  const onChange = oldChangesRemover(pool, (error) => log(error, "old rows of change_keys could not be removed"));
+  const options = { retryWindowMs: windowMs, onRetry, onFault, onChange, texts: statementTexts() };
   const logOldest = oldestTransactionLog(pool, log);
   const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, options) });
   setReads(reader, createReads(pool, { ...options, connections: Math.ceil(settings.databasePoolSize / 2) }));
+  // A connection of its own, so that no look waits for long reads.
+  const looks: Pool = new pg.Pool({
+    ...poolConfig(settings, pg.types),
+    max: 1,
+    idleTimeoutMillis: LOOKS_IDLE_MS,
+    connectionTimeoutMillis: LOOK_MS,
+    query_timeout: LOOK_MS,
+  });
+  looks.on("error", () => {});
+  looks.on("connect", (client) => client.on("error", () => {}));
+  setChangeLog(reader, createChangeLog(looks));
   // One connection is always left for reading.
   const gate = createGate(Math.max(1, settings.databasePoolSize - 1), settings.databaseTimeoutMs);
   return {
@@ -89,6 +111,7 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
     },
     async close() {
       await reader.destroy();
+      await looks.end();
       // Kysely does not end a pool that it has never used.
       if (!pool.ended) await pool.end();
     },
@@ -99,8 +122,6 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-const deferCommit = statement("set local synchronous_commit = off");
-
 async function transactOnce<T>(
   db: Kysely<Tables>,
   work: (tx: Database) => Promise<T>,
@@ -109,8 +130,13 @@ async function transactOnce<T>(
   const transaction = await db.startTransaction().setIsolationLevel(isolation).execute();
   let value: T;
   try {
+    await transaction.getExecutor().provideConnection(async (connection) => {
+      const pipelined = connection as PipelinedConnection;
+      pipelined.isDeferred = durability === "deferred";
+      const [own] = pipelined.changes;
+      if (own !== undefined) setPending(transaction, own);
+    });
     if (WATCHES_ROWS) await watchTransaction(transaction);
-    if (durability === "deferred") await deferCommit(transaction);
     value = await work(transaction);
   } catch (error) {
     // The error of the work comes first.
@@ -144,7 +170,7 @@ function poolConfig(
     max: databasePoolSize,
     application_name: "moorage",
     pipeline: true,
-    options: `${PLANS} ${KEEPALIVES}`,
+    options: `${PLANS} ${KEEPALIVES} -c ${DECLARES_CHANGES}=on`,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_MS,
     idleTimeoutMillis: 60_000,
@@ -213,6 +239,7 @@ async function migratePostgres(pool: Pool): Promise<void> {
       for (const statement of statements) await client.query(forPostgres(statement));
     if (found === 0) await client.query("insert into schema_version (version) values ($1)", [newest]);
     else if (found < newest) await client.query("update schema_version set version = $1", [newest]);
+    if (found < newest) await client.query(NOTE_HAND_MADE_CHANGES);
     await client.query("commit");
     failed = false;
   } catch (error) {

@@ -9,6 +9,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from "kysely";
+import { pendingChanges, setPending } from "./change-keys.ts";
 import { type ManyForm, manyFormOf } from "./many.ts";
 import { changedTables } from "./uncached-tables.ts";
 import type { PipelinedConnection } from "./postgres-dialect.ts";
@@ -83,12 +84,11 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
   const { watched } = connection;
   const run: Run = async (text, parameters, member) => {
     // Before the statement, on the same connection: whoever waits for that has waited for this.
-    if (watched !== undefined)
-      void connection.executeQuery(CompiledQuery.raw(NAME_MEMBER, [String(member)])).catch(() => {});
+    if (watched !== undefined) void connection.send(CompiledQuery.raw(NAME_MEMBER, [String(member)])).catch(() => {});
     try {
-      return await connection.executeQuery(CompiledQuery.raw(text, [...parameters]));
+      return await connection.send(CompiledQuery.raw(text, [...parameters]));
     } catch (error) {
-      failure ??= { error };
+      if (failure === undefined || isAborted(failure.error)) failure = { error };
       throw error;
     }
   };
@@ -96,12 +96,19 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
     const sent = questions;
     questions = [];
     round += 1;
-    connection.together(() => {
+    const send = (): void => {
       for (const question of sent) {
         const end = answerAll(question, run).finally(() => underWay.delete(end));
         underWay.add(end);
       }
-    });
+    };
+    const later = connection.together(
+      send,
+      sent.every(({ text }) => changedTables(text)?.size === 0),
+    );
+    if (later === undefined) return;
+    underWay.add(later);
+    void later.then(() => underWay.delete(later));
   };
   // A tick that a promise's callback asks for begins when no other callback is ready: when all members have asked.
   const flushSoon = (): void => process.nextTick(flush);
@@ -111,10 +118,14 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
     let hasWritten = false;
     const member = (joined += 1);
     const reads: WatchedRead[] = [];
+    const changes = pendingChanges();
+    connection.changes.push(changes);
     const ask: Run = async (text, parameters) => {
       if (isOver) throw new Error("the transaction has ended");
-      if (watched !== undefined && changedTables(text)?.size === 0) reads.push({ text, parameters });
+      const tables = changedTables(text);
+      if (watched !== undefined && tables?.size === 0) reads.push({ text, parameters });
       hasWritten ||= !READS.test(text);
+      changes.note(tables);
       if (questions.length === 0) void settled.then(flushSoon);
       const from = earliest.round === round ? earliest.at : 0;
       let question = questions.find((each, at) => at >= from && each.text === text);
@@ -129,6 +140,7 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
       });
     };
     const db = new Kysely<Tables>({ dialect: dialectOf(ask) });
+    setPending(db, changes);
     members.set(db, async (text, parameters) => (await ask(text, parameters)).rows);
     const rows = () => (watched ?? []).filter((row) => row.member === String(member));
     if (watched !== undefined) setWatched(db, rows);
@@ -149,6 +161,11 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
       if (failure !== undefined) throw failure.error;
     },
   };
+}
+
+/** Whether the statement failed because another one of the transaction had failed before. Source: SQLSTATE 25P02. */
+function isAborted(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "25P02";
 }
 
 /** Answers all that have asked. Never throws. */

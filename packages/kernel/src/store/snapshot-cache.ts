@@ -1,15 +1,14 @@
 import { after, type Awaitable } from "../lib/awaitable.ts";
 import { createLru } from "../lib/lru.ts";
+import { changeLogOf } from "./change-log.ts";
 import { embeddedOf } from "./embedded-engine.ts";
+import { createKeyCache, type Snapshot } from "./key-cache.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
 // A connection to SQLite knows without a read whether any other connection, of this process or another, has committed a
 // relevant change since it last checked (see `Embedded.version`). Until then, everything read from tables other than
 // the uncached ones is still current. PostgreSQL has no such number.
-
-/** Identifies a state of the database. */
-export type Snapshot = number;
 
 /**
  * Caches values read from the database until a relevant commit. Values read from uncached tables (uncached-tables.ts)
@@ -30,6 +29,12 @@ export interface SnapshotCache<V> {
   keep(snapshot: Snapshot | undefined, key: string, value: V): void;
   /** The value of the key, or the result of `load`, which is cached unless it is undefined. */
   remember<L extends V | undefined>(key: string, load: () => Awaitable<L>): V | Awaitable<L>;
+}
+
+/** What remembers values. */
+export interface Memory<V> {
+  /** The value of the key, or the result of `load`, which is cached unless it is undefined. */
+  remember<L extends V | undefined>(key: string, load: () => Awaitable<L>): Awaitable<V | L>;
 }
 
 /**
@@ -84,16 +89,23 @@ export function createSnapshotCache<V>(
   };
 }
 
-/** A cache of that many entries for each database. `tables`: as of createSnapshotCache. */
-export function snapshotCaches<V>(
-  maxEntries: number,
-  tables?: readonly (keyof Tables)[],
-): (db: Database) => SnapshotCache<V> {
-  const caches = new WeakMap<Database, SnapshotCache<V>>();
+// Of a transaction on PostgreSQL.
+const NOTHING: Memory<never> = { remember: (_, load) => load() };
+
+/**
+ * A cache of that many entries for each database. `tables`: as of createSnapshotCache. On PostgreSQL values outlive
+ * commits that declare what they change: nothing of a value may be of a declarable table (uncached-tables.ts).
+ */
+export function snapshotCaches<V>(maxEntries: number, tables?: readonly (keyof Tables)[]): (db: Database) => Memory<V> {
+  const caches = new WeakMap<Database, Memory<V>>();
   return (db) => {
     const known = caches.get(db);
     if (known !== undefined) return known;
-    const made = createSnapshotCache<V>(db, maxEntries, undefined, tables);
+    const isOnPostgres = embeddedOf(db) === undefined;
+    if (isOnPostgres && changeLogOf(db) === undefined) return NOTHING;
+    const made: Memory<V> = isOnPostgres
+      ? createKeyCache<V>(db, maxEntries)
+      : createSnapshotCache<V>(db, maxEntries, undefined, tables);
     caches.set(db, made);
     return made;
   };

@@ -1,3 +1,4 @@
+import { createLru } from "../lib/lru.ts";
 import type { Tables } from "./tables.ts";
 
 /**
@@ -101,7 +102,8 @@ const uncached: ReadonlySet<string> = new Set<string>([...UNCACHED_TABLES, TOUCH
 const declarable: ReadonlySet<string> = new Set<string>([...uncached, ...DECLARABLE_TABLES]);
 
 // Statements that change no rows, whatever follows.
-const CHANGES_NOTHING = /^(?:$|select\b|pragma\b|explain\b|begin\b|commit\b|rollback\b|savepoint\b|release\b)/i;
+const CHANGES_NOTHING =
+  /^(?:$|select\b|pragma\b|explain\b|begin\b|commit\b|rollback\b|savepoint\b|release\b|set\b|lock\b)/i;
 // A "with" without any of these only reads.
 const READS = /^with\b(?!.*\b(?:insert|replace|update|delete)\b)/is;
 const CHANGES_ROWS = /^(?:insert|replace|update|delete|with)\b/i;
@@ -109,8 +111,20 @@ const CHANGES_ROWS = /^(?:insert|replace|update|delete|with)\b/i;
 const CHANGED =
   /\b(?:(?:insert(?:\s+or\s+\w+)?|replace)\s+into|delete\s+from|(?<!\bdo\s+)update(?:\s+or\s+\w+)?)\s+("?)(\w+)\1/gi;
 
+const MAX_KNOWN_TEXTS = 1_000;
+const MAX_KNOWN_LENGTH = 4_000;
+const known = createLru<string, { tables: ReadonlySet<string> | undefined }>(MAX_KNOWN_TEXTS);
+
 /** The tables whose rows these statements may change. Undefined for statements that are not understood. */
 export function changedTables(text: string): ReadonlySet<string> | undefined {
+  const found = known.get(text);
+  if (found !== undefined) return found.tables;
+  const tables = tablesIn(text);
+  if (text.length <= MAX_KNOWN_LENGTH) known.set(text, { tables });
+  return tables;
+}
+
+function tablesIn(text: string): ReadonlySet<string> | undefined {
   const changed = new Set<string>();
   for (const part of text.split(";")) {
     const statement = part.trim();

@@ -1,11 +1,11 @@
 import { createLru } from "@moorage/kernel/lib/lru";
 import { organizationOf } from "@moorage/kernel/lib/uid";
 import { Code, MoorageError } from "@moorage/kernel/errors";
-import { statement } from "@moorage/kernel/store";
+import { type Database, snapshotCaches, statement } from "@moorage/kernel/store";
 import type { PullSource } from "./pull-source.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { UpstreamError } from "./errors.ts";
-import { originOf } from "../upstreams/index.ts";
+import { originOf, type StandIn } from "../upstreams/index.ts";
 import type { FetchLimit } from "./fetch-limit.ts";
 import type { createSources } from "./sources.ts";
 import type { StandInSources } from "./stand-in/sources.ts";
@@ -29,11 +29,18 @@ export type SourceLookup = <T>(
 ) => Promise<T | undefined>;
 
 // Compiled once: it runs for every request for content that a repo lacks, with which pushes begin.
-const selectSource = statement<{ password: string; actor: string; sync_config: string | null }>(
+interface Source {
+  password: string;
+  actor: string;
+  sync_config: string | null;
+}
+const selectSource = statement<Source>(
   "select m.password, m.actor, r.sync_config from mirrors as m join repos as r on r.uid = m.repo where m.repo = ?",
   ["text"],
 );
 const MAX_REMEMBERED = 10_000;
+// Repos of which is known that all their content was pushed to them.
+const knownOwn = snapshotCaches<true>(MAX_REMEMBERED);
 // How long content that a source did not have is not asked for again.
 const MISSING_MS = 15_000;
 // How long a source that failed is not asked again.
@@ -96,10 +103,9 @@ class Lookup {
 
   /** The source of the repo. Undefined when it has none or is not pulled through. */
   async #sourceOf(repo: string): Promise<PullSource | undefined> {
-    const { row, standIn } = await this.#deps.transactor.read(mirrorCall(this.#deps), async ({ tx }) => {
-      const [mirror] = await selectSource(tx, repo);
-      return { row: mirror, standIn: mirror === undefined ? await originOf(tx, repo) : undefined };
-    });
+    const found = await this.#deps.transactor.read(mirrorCall(this.#deps), ({ tx }) => placeOf(tx, repo));
+    if (found === undefined) return undefined;
+    const { row, standIn } = found;
     if (standIn !== undefined && !standIn.disabled) return this.#standIns(standIn, repo);
     if (row === undefined) return undefined;
     const sync = row.sync_config ?? "";
@@ -124,6 +130,22 @@ class Lookup {
     log.warn({ repo: wanted.repo, kind: wanted.kind, problem: error.message }, "fetching from a source failed");
     return unavailable;
   }
+}
+
+/** Where the repo's content is from: a mirrored repo, or one that a group's registry has. Undefined for any other. */
+async function placeOf(
+  tx: Database,
+  repo: string,
+): Promise<{ row: Source | undefined; standIn: StandIn | undefined } | undefined> {
+  let found: { row: Source | undefined; standIn: StandIn | undefined } | undefined;
+  await knownOwn(tx).remember(repo, async () => {
+    const [row] = await selectSource(tx, repo);
+    const standIn = row === undefined ? await originOf(tx, repo) : undefined;
+    if (row === undefined && standIn === undefined) return true;
+    found = { row, standIn };
+    return undefined;
+  });
+  return found;
 }
 
 /** The keys of the source and of what is wanted from it. They hold the configuration: a changed source is a new one. */

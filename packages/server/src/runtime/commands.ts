@@ -9,7 +9,7 @@ import type { TermsDocument } from "@moorage/kernel/core/service";
 import { messageOf } from "@moorage/kernel/core/stored-answer";
 import { isStreamed } from "@moorage/kernel/core/streamed-answer";
 import type { Work } from "@moorage/kernel/core/work";
-import { type Database, takeWatchedRows, WATCHES_ROWS } from "@moorage/kernel/store";
+import { type Database, declareChanges, takeWatchedRows, WATCHES_ROWS } from "@moorage/kernel/store";
 import { authorize, placesOf } from "@moorage/platform/auth";
 import { apiEvents, appendEvents, type Emit } from "@moorage/platform/events";
 import { requireTerms } from "@moorage/platform/iam";
@@ -130,6 +130,7 @@ export async function runCommand(
   if (isDryRun(input as never)) return { output, wakes: [] };
   await appendEvents(tx, data, call.pendingEvents);
   if (call.pendingEvents.length > 0 && numbering === "soon") call.wake("deliveries");
+  declareChanges(tx, () => changes(input as never, output));
   if (WATCHES_ROWS) requireDeclaredChanges(name, changes(input as never, output), takeWatchedRows(tx));
   return { output, wakes: [...call.wakes] };
 }
