@@ -18,7 +18,15 @@ export const PUSH: Capability[] = [Capability.CAP_MANIFEST_CREATE];
  * exist. Throws NAME_UNKNOWN 404 when the caller holds them but there is no such repo.
  */
 export async function repositoryFor(call: Call, name: string, ...capabilities: Capability[]): Promise<string> {
+  readRights(call);
   return requireRepository(call, name, await resolveRepository(call, name), capabilities);
+}
+
+/** Has the caller's rights read beside the path: a call reads them once, and PostgreSQL gets both in one packet. */
+function readRights(call: Call): void {
+  const asked = call.may(Capability.CAP_MANIFEST_LIST, "");
+  // Whoever asks for a right gets the same failure.
+  if (asked instanceof Promise) asked.catch(() => {});
 }
 
 /** The same for a path that was resolved before. */
@@ -82,6 +90,7 @@ export async function pullablePlace(
   reference: PublicReference,
   capabilities = PULL,
 ): Promise<PullPlace> {
+  readRights(call);
   const { repo, group, front, hasStandIns } = await resolveForPull(call, name);
   const origin = repo === undefined || hasStandIns === false ? undefined : await originOf(call.tx, repo);
   const lacking = mayAtCenter(call.caller, repo === undefined ? front?.standIn : origin, capabilities)
@@ -138,6 +147,7 @@ export async function listableRepository(call: Call, name: string): Promise<stri
  * which names the repo to push to. Source: docs/contract.md, "Registry".
  */
 export async function resolveForPush(call: Call, name: string): Promise<Resolved> {
+  readRights(call);
   const resolved = await resolveRepository(call, name);
   const lacking = await lackingToPush(call, resolved);
   if (lacking.length > 0) throw denied(call, name, lacking);

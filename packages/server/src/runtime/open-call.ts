@@ -36,11 +36,10 @@ export function openCall(
 ): OpenCall {
   const pendingEvents: PendingEvent[] = [];
   const wakes = new Set<Work>();
-  let rights: Rights | undefined;
-  const held = <T>(ask: (rights: Rights) => T): Awaitable<T> =>
-    rights !== undefined
-      ? ask(rights)
-      : after(callerGrants(tx, data.caller, data.nowMs), (grants) => ask((rights ??= rightsOf(data.caller, grants))));
+  let rights: Awaitable<Rights> | undefined;
+  const read = (): Awaitable<Rights> =>
+    after(callerGrants(tx, data.caller, data.nowMs), (grants) => (rights = rightsOf(data.caller, grants)));
+  const held = <T>(ask: (rights: Rights) => T): Awaitable<T> => after((rights ??= read()), ask);
   return {
     ...data,
     agreedMs: data.agreedMs ?? data.nowMs,

@@ -3,7 +3,7 @@ import type { Database, Store } from "@moorage/kernel/store";
 import { probeWrites } from "@moorage/platform/processes";
 import { openCall } from "./open-call.ts";
 import { commandContext, commandNamed, type CommandSettings, type Ran, runCommand } from "./commands.ts";
-import { sharedCommits } from "./shared-commits.ts";
+import { runAsMember, sharedCommits } from "./shared-commits.ts";
 import type { Writer, WriterEvents } from "./sqlite-transactor.ts";
 
 /** How many commands may be running or wait for a connection. Further ones are rejected with UNAVAILABLE. */
@@ -44,7 +44,7 @@ export function postgresTransactor(
         const work = (tx: Database): Promise<Ran> => runCommand(command, { data, input, tx, context });
         // The signature of Transactor.write says that the output is this command's.
         const { output, wakes } = (await (sharing === undefined
-          ? store.transact(work, { isolation, durability, isDryRun })
+          ? store.transact((tx) => runAsMember(tx, work), { isolation, durability, isDryRun })
           : shareIn(sharing.kind)({ ...sharing, durability }, work))) as Ran;
         if (wakes.length > 0) onWake(new Set(wakes));
         return output as never;

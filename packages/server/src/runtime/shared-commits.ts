@@ -135,7 +135,7 @@ export function sharedCommits(
   };
   const commitAlone = async ({ touches, run, resolve, reject }: Waiting): Promise<void> => {
     try {
-      resolve(await store.transact(run, { durability: touches.durability }));
+      resolve(await store.transact((tx) => runAsMember(tx, run), { durability: touches.durability }));
     } catch (error) {
       reject(error);
     }
@@ -146,6 +146,30 @@ export function sharedCommits(
       // All commands of one turn of the event loop.
       startSoon(setImmediate);
     });
+}
+
+/**
+ * Runs a command in a transaction of its own as the only one of those that share it, so that what it asks for in one
+ * turn is sent in one packet. Of a statement's error and one of the command, which may follow from it, throws the one
+ * that is meant for callers.
+ */
+export async function runAsMember<T>(tx: Database, run: (tx: Database) => Promise<T>): Promise<T> {
+  let outcome: { value: T } | { error: unknown } | undefined;
+  try {
+    await shareTransaction(tx, async (join) => {
+      try {
+        outcome = { value: await run(join().db) };
+      } catch (error) {
+        outcome = { error };
+      }
+    });
+  } catch (error) {
+    const meant = outcome !== undefined && "error" in outcome && outcome.error instanceof MoorageError;
+    if (error instanceof TransientError || !meant) throw error;
+  }
+  if (outcome === undefined) throw new Error("the command was not run");
+  if ("error" in outcome) throw outcome.error;
+  return outcome.value;
 }
 
 function inOrderOfLocks({ touches: one }: Waiting, { touches: other }: Waiting): number {

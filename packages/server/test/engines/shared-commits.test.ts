@@ -327,13 +327,14 @@ test("what a command goes on with after the end of its transaction changes nothi
   );
 });
 
-test("a command whose turn does not come in time is rejected with UNAVAILABLE", LIMIT, async () => {
+test("a command whose turn does not come in time is rejected with UNAVAILABLE", LIMIT, async (t) => {
+  const { store } = await open(t);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const share = sharedCommits(
     {
       transact: async (work) => {
         await released;
-        return await work(undefined as never);
+        return await store.transact(work);
       },
     },
     { longestWaitMs: 10 },

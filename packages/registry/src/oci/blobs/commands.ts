@@ -113,8 +113,8 @@ export const endUpload = command(
 
 /** False when it had ended before. */
 async function end(tx: Database, { upload, isSigned }: EndingUpload): Promise<boolean> {
-  await deleteUpload(tx, upload);
-  return !isSigned || (await insertEnded(tx, upload)).length > 0;
+  const [ended] = await Promise.all([isSigned ? insertEnded(tx, upload) : [1], deleteUpload(tx, upload)]);
+  return ended.length > 0;
 }
 
 /**
@@ -131,10 +131,13 @@ export const commitBlob = pushCommand(
       ending === undefined
         ? await makeRepository(call, await resolveForPush(call, name))
         : await repositoryFor(call, name, ...PUSH);
-    if (ending !== undefined && !(await end(call.tx, ending)))
-      throw new RegistryError("BLOB_UPLOAD_UNKNOWN", "The upload has ended");
     emitPush(call, { repository: name, repo, digest, type: "blob" });
-    return keepBlob(call, repo, input);
+    const [isOpen, kept] = await Promise.all([
+      ending === undefined || end(call.tx, ending),
+      keepBlob(call, repo, input),
+    ]);
+    if (!isOpen) throw new RegistryError("BLOB_UPLOAD_UNKNOWN", "The upload has ended");
+    return kept;
   },
   {
     ...BEFORE_MANIFEST,
@@ -158,8 +161,11 @@ interface Kept {
  * not fit into a quota above the repo.
  */
 export async function keepBlob(call: Call, repo: string, { digest, size, generation }: StoredBlob): Promise<Kept> {
-  const recorded = await recordBlob(call, { digest, size, generation });
-  return { ...recorded, warning: await link(call, repo, { digest, size }) };
+  const [recorded, warning] = await Promise.all([
+    recordBlob(call, { digest, size, generation }),
+    link(call, repo, { digest, size }),
+  ]);
+  return { ...recorded, warning };
 }
 
 /**
