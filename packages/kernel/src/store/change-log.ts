@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg";
+import { arrivedAtMs } from "../lib/arrival.ts";
 import type { Awaitable } from "../lib/awaitable.ts";
 import { type ChangeKeys, EVERYTHING, MAX_KNOWN_KEYS } from "./change-keys.ts";
 import type { Database } from "./store.ts";
@@ -27,6 +28,9 @@ const REMOVE_OLD = `delete from change_keys
     or number >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint`;
 const REMOVED_EVERY = 256;
 
+// How long one look is enough for a request that arrived before it: what a request asks for in streams and after
+// waiting is looked for again.
+const FRESH_MS = 100;
 // Of more, everything falls.
 const MAX_ROWS = 1_000;
 // While nobody writes a snapshot is the same text, which is all that a look reads.
@@ -46,9 +50,12 @@ const READ_CHANGES = {
 export interface ChangeLog {
   /**
    * The state of the database: a number that grows whenever a look finds changes of other than uncached tables. It
-   * covers all that was committed when it was asked for. Undefined when the database could not be asked.
+   * covers all that was committed when it was asked for, or in a request when that arrived, and what this process has
+   * committed. Undefined when the database could not be asked.
    */
   look(): Awaitable<number | undefined>;
+  /** Called after a commit of this process: a look before it no longer counts. */
+  committed(): void;
   /**
    * Whether nothing is known to have changed since that state of what a value with these keys was made from; undefined
    * for a value that any change ends. To be called after a look.
@@ -79,8 +86,6 @@ interface Seen {
   same: number;
 }
 
-const settled = Promise.resolve();
-
 /**
  * Looks through `pool`, which has one connection. All who ask while a look is under way share the next one: a look
  * under way may have begun before something that they must see.
@@ -93,7 +98,9 @@ export function createChangeLog(pool: Pool): ChangeLog {
   let seen: Seen | undefined;
   let waiting: ((version: number | undefined) => void)[] = [];
   let isBusy = false;
-  let fresh: number | undefined;
+  // When the last look that has succeeded began. One that was under way during a commit of this process does not count.
+  let lookedMs = -Infinity;
+  let commits = 0;
 
   const apply = (keys: readonly string[] | undefined): void => {
     version += 1;
@@ -140,24 +147,20 @@ export function createChangeLog(pool: Pool): ChangeLog {
   const look = async (): Promise<void> => {
     const callers = waiting;
     waiting = [];
+    const [beganMs, before] = [performance.now(), commits];
     let found: number | undefined;
     try {
       await ask();
       found = version;
+      if (commits === before) lookedMs = beganMs;
     } catch {
       // Whoever asked reads from the database instead, and answers with its error.
       apply(undefined);
+      lookedMs = -Infinity;
     }
     isBusy = false;
     if (waiting.length > 0) lookSoon();
-    // Who goes on now has waited for this look. What else runs later may have been asked for after it.
-    fresh = found;
     for (const answer of callers) answer(found);
-    void settled.then(() =>
-      process.nextTick(() => {
-        fresh = undefined;
-      }),
-    );
   };
   const lookSoon = (): void => {
     isBusy = true;
@@ -165,11 +168,16 @@ export function createChangeLog(pool: Pool): ChangeLog {
   };
   return {
     look() {
-      if (fresh !== undefined) return fresh;
+      const arrivedMs = arrivedAtMs();
+      if (arrivedMs !== undefined && lookedMs > arrivedMs && performance.now() - lookedMs < FRESH_MS) return version;
       return new Promise((resolve) => {
         waiting.push(resolve);
         if (!isBusy) lookSoon();
       });
+    },
+    committed() {
+      commits += 1;
+      lookedMs = -Infinity;
     },
     holds: (since, keys) =>
       keys === undefined

@@ -61,7 +61,10 @@ function statesOf(db: Database): States | undefined {
   if (log !== undefined)
     return {
       now: () => log.look(),
-      check: (since, keys, use) => after(log.look(), (version) => use(version !== undefined && log.holds(since, keys))),
+      check: (since, keys, use) =>
+        log.holds(since, keys)
+          ? after(log.look(), (version) => use(version !== undefined && log.holds(since, keys)))
+          : use(false),
       hasChanged: (since, keys) => !log.holds(since, keys),
     };
   const { version, versionAlone, holds } = embeddedOf(db) ?? {};

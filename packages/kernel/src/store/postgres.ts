@@ -60,11 +60,6 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   pool.on("connect", (client) => client.on("error", () => {}));
   if (WATCHES_ROWS) pool.on("connect", watchClient);
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
-  const onChange = oldChangesRemover(pool, (error) => log(error, "old rows of change_keys could not be removed"));
-  const options = { retryWindowMs: windowMs, onRetry, onFault, onChange, texts: statementTexts() };
-  const logOldest = oldestTransactionLog(pool, log);
-  const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, options) });
-  setReads(reader, createReads(pool, { ...options, connections: Math.ceil(settings.databasePoolSize / 2) }));
   // A connection of its own, so that no look waits for long reads.
   const looks: Pool = new pg.Pool({
     ...poolConfig(settings, pg.types),
@@ -75,7 +70,17 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   });
   looks.on("error", () => {});
   looks.on("connect", (client) => client.on("error", () => {}));
-  setChangeLog(reader, createChangeLog(looks));
+  const changeLog = createChangeLog(looks);
+  const removeOld = oldChangesRemover(pool, (error) => log(error, "old rows of change_keys could not be removed"));
+  const onChange = (): void => {
+    changeLog.committed();
+    removeOld();
+  };
+  const options = { retryWindowMs: windowMs, onRetry, onFault, onChange, texts: statementTexts() };
+  const logOldest = oldestTransactionLog(pool, log);
+  const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, options) });
+  setReads(reader, createReads(pool, { ...options, connections: Math.ceil(settings.databasePoolSize / 2) }));
+  setChangeLog(reader, changeLog);
   // One connection is always left for reading.
   const gate = createGate(Math.max(1, settings.databasePoolSize - 1), settings.databaseTimeoutMs);
   return {

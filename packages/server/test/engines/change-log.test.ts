@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
+import { arrives } from "../../../kernel/src/lib/arrival.ts";
 import { UNCACHED_TABLES } from "../../../kernel/src/store/uncached-tables.ts";
 import {
   type ChangeKeys,
@@ -176,6 +178,27 @@ test("a transaction is seen when it commits, however long ago it began", LIMIT, 
   await slow;
   assert.equal(await cache.get("a"), undefined);
   assert.equal(await cache.get("none"), "none");
+});
+
+test("a request is content with a look since it arrived, but for what its process has committed", LIMIT, async (t) => {
+  const { store, reading, cache } = await open(t);
+  const keep = async (): Promise<void> => cache.keep(await cache.snapshot(), "a", "a", ["a"]);
+  await keep();
+  await tagged(store, ["a"]);
+  assert.equal(await arrives(() => cache.get("a")), undefined, "a look before it arrived");
+  await keep();
+  await arrives(async () => {
+    assert.equal(await cache.get("a"), "a");
+    await tagged(reading.store, ["a"]);
+    assert.equal(await cache.get("a"), undefined, "what its process has committed");
+  });
+  await keep();
+  await arrives(async () => {
+    assert.equal(await cache.get("a"), "a");
+    await tagged(store, ["a"]);
+    await wait(200);
+    assert.equal(await cache.get("a"), undefined, "a request that lasts, such as a stream");
+  });
 });
 
 test("rows of old transactions are removed, and whoever looked before them begins anew", LIMIT, async (t) => {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Logger } from "pino";
 import { Code, invalidArgument, MoorageError, unauthenticated } from "@moorage/kernel/errors";
+import { arrives } from "@moorage/kernel/lib/arrival";
 import { attempt, type Awaitable, lastly } from "@moorage/kernel/lib/awaitable";
 import type { Request, RequestData, RequestHandler, Response } from "@moorage/kernel/core/http";
 import type { Observed, ObservedHead, RequestObserver } from "@moorage/kernel/core/observer";
@@ -74,8 +75,8 @@ export function createRouter(options: RouterOptions): Router {
     handlers: undefined,
   };
   return {
-    handle: (request, response) => handleRequest(routing, request, response),
-    takeStream: (stream, headers, rawHeaders) => takeUnary(routing, stream, headers, rawHeaders),
+    handle: (request, response) => arrives(() => handleRequest(routing, request, response)),
+    takeStream: (stream, headers, rawHeaders) => arrives(() => takeUnary(routing, stream, headers, rawHeaders)),
     open: (handlers) => {
       routing.handlers = handlers;
     },
