@@ -37,11 +37,15 @@ const MAX_ROWS = 1_000;
 const LOOK = { name: "look", text: "select pg_current_snapshot()::text, pg_backend_pid()", rowMode: "array" as const };
 /** After as many looks that found the same snapshot, the next ones read no rows until they find another. */
 const SAME_LOOKS = 16;
+// What was not visible in a snapshot are those that were running then, and those that got their number since. One that
+// runs for long costs a look nothing: rows that were seen are not read again.
 const READ_CHANGES = {
   name: "read changes",
   text: `select pg_current_snapshot()::text, pg_backend_pid(), array(
-      select key from change_keys
-      where number >= pg_snapshot_xmin($1::pg_snapshot)::text::bigint and not pg_visible_in_snapshot(number::text::xid8, $1::pg_snapshot)
+      select key from change_keys where number >= pg_snapshot_xmax($1::pg_snapshot)::text::bigint
+      union all
+      select key from pg_snapshot_xip($1::pg_snapshot) as running
+        cross join lateral (select key from change_keys where number = running::text::bigint offset 0) as found
       limit ${MAX_ROWS + 1})`,
   rowMode: "array" as const,
 };
@@ -186,11 +190,17 @@ export function createChangeLog(pool: Pool): ChangeLog {
   };
 }
 
-/** Whether rows that the one snapshot has not seen may have been removed until the other. Both as `xmin:xmax:…`. */
+/** Whether rows that the one snapshot has not seen may have been removed until the other. */
 function isBehind(before: string, now: string): boolean {
-  const [lowest] = before.split(":");
-  const [, next] = now.split(":");
-  return Number(next) - Number(lowest) >= KEPT_NUMBERS;
+  const [seen, current] = [numbersIn(before), numbersIn(now)];
+  const kept = current.next - KEPT_NUMBERS;
+  return seen.next <= kept || seen.running.some((number) => number <= kept && !current.running.includes(number));
+}
+
+/** The number that comes next, and those of the transactions that are running. Source: the text form of pg_snapshot. */
+function numbersIn(snapshot: string): { next: number; running: number[] } {
+  const [, next, running = ""] = snapshot.split(":");
+  return { next: Number(next), running: running === "" ? [] : running.split(",").map(Number) };
 }
 
 /** Counts transactions that leave rows, and removes old rows now and then. Failures are given to `onFailure`. */
@@ -211,9 +221,10 @@ export const NOTE_HAND_MADE_CHANGES = `do $do$
 declare changed record;
 begin
   execute format($body$
-    create or replace function moorage_note_change() returns trigger language plpgsql as $note$
+    create or replace function moorage_note_change() returns trigger language plpgsql
+    security definer set search_path = %1$I, pg_temp as $note$
     begin
-      insert into %1$I.change_keys (number, key) values (pg_current_xact_id()::text::bigint, '${EVERYTHING}') on conflict do nothing;
+      insert into change_keys (number, key) values (pg_current_xact_id()::text::bigint, '${EVERYTHING}') on conflict do nothing;
       return null;
     end $note$ $body$, current_schema());
   for changed in

@@ -31,10 +31,10 @@ async function open(t: TestContext) {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-changes-"));
   const { MOORAGE_DATABASE_URL: url = "" } = await databaseEnv(dataDir);
   const [reading, writing] = [await openTestStore(dataDir), await openTestStore(dataDir)];
-  const hand = new pg.Client({ connectionString: url });
-  await hand.connect();
+  const [hand, other] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+  await Promise.all([hand.connect(), other.connect()]);
   t.after(async () => {
-    await hand.end();
+    await Promise.all([hand.end(), other.end()]);
     for (const { close } of [reading, writing]) await close();
     await dropDatabase(dataDir);
     rmSync(dataDir, { recursive: true, force: true });
@@ -49,7 +49,7 @@ async function open(t: TestContext) {
     const found = await Promise.all(ALL.map(async (key) => ((await cache.get(key)) === key ? [key] : [])));
     return [...found.flat(), ...((await answers.get("answer")) === undefined ? [] : ["answer"])];
   };
-  return { reading, writing, store: writing.store, hand, cache, kept };
+  return { reading, writing, store: writing.store, hand, other, cache, kept };
 }
 
 const setTag = (tx: Database, name: string): Promise<unknown> =>
@@ -201,13 +201,27 @@ test("a request is content with a look since it arrived, but for what its proces
   });
 });
 
+// More transactions than rows are kept of.
+const MANY = "do $$ begin for n in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end $$";
+
+test("beside a transaction that runs for long values are kept, and it is seen when it commits", LIMIT, async (t) => {
+  const { store, kept, hand, other } = await open(t);
+  await hand.query("begin; update installation set value = value");
+  assert.deepEqual(await kept(() => tagged(store, ["a"])), ["none", "b"]);
+  await other.query(MANY);
+  assert.deepEqual(await kept(() => tagged(store, ["a"])), ["none", "b"]);
+  assert.deepEqual(await kept(async () => {}), [...ALL, "answer"]);
+  assert.deepEqual(await kept(() => hand.query("commit")), []);
+  assert.deepEqual(await kept(() => tagged(store, ["a"])), ["none", "b"]);
+});
+
 test("rows of old transactions are removed, and whoever looked before them begins anew", LIMIT, async (t) => {
   const { store, kept, cache, hand } = await open(t);
   cache.keep(await cache.snapshot(), "far", "far", []);
   await tagged(store, ["early"]);
   // As of a copy of another server's database, whose numbers were not given out here.
   await hand.query("insert into change_keys (number, key) values (9000000000000, 'a')");
-  await hand.query("do $$ begin for n in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end $$");
+  await hand.query(MANY);
   const write = async (worker: number): Promise<void> => {
     for (let at = 0; at < 80; at += 1) await tagged(store, [`key ${at}`], `t${worker}`);
   };
