@@ -16,6 +16,9 @@ interface Node {
   Plans?: Node[];
 }
 
+// What begins and ends transactions on PostgreSQL, and asks what others have changed.
+const AROUND = /^(?:begin|commit|rollback)\b|^select pg_current_snapshot\b|^insert into change_keys\b/;
+
 let ran: Ran[] = [];
 /** Files that share the process run statements that nobody asks for. */
 let records = false;
@@ -28,10 +31,9 @@ StatementSync.prototype.all = function (this: StatementSync, ...values: unknown[
 };
 const query = pg.Client.prototype.query;
 pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-  const [first] = args;
-  if (records && typeof first === "object" && first !== null && "text" in first) {
-    ran.push({ text: String(first.text), values: "values" in first ? (first.values as unknown[]) : [] });
-  }
+  const [asked] = args as [Partial<Ran> | undefined];
+  if (records && typeof asked?.text === "string" && !AROUND.test(asked.text))
+    ran.push({ text: asked.text, values: asked.values ?? [] });
   return Reflect.apply(query, this, args);
 };
 
