@@ -24,7 +24,7 @@ export { describeDifference, differenceOf, type SchemaDifference } from "./schem
 export { type Member, shareTransaction } from "./shared-transaction.ts";
 export { type ChangeKeys, declareChanges } from "./change-keys.ts";
 export { createKeyCache, type KeyCache, type Snapshot } from "./key-cache.ts";
-export { createSnapshotCache, type SnapshotCache, snapshotCaches } from "./snapshot-cache.ts";
+export { snapshotCaches } from "./snapshot-cache.ts";
 export { connect, sqliteDatabase } from "./sqlite.ts";
 export { select, selectArrays, statement, type Statement } from "./statement.ts";
 export { type FileIdentity, identityOf, requireSameFile, sqliteMeaning } from "./sqlite-faults.ts";

@@ -8,13 +8,19 @@ import type { Tables } from "./tables.ts";
 
 // A connection to SQLite knows without a read whether any other connection, of this process or another, has committed a
 // relevant change since it last checked (see `Embedded.version`). Until then, everything read from tables other than
-// the uncached ones is still current. PostgreSQL has no such number.
+// the uncached ones is still current. PostgreSQL has no such number: see change-log.ts.
+
+/** What remembers values. */
+interface Memory<V> {
+  /** The value of the key, or the result of `load`, which is cached unless it is undefined. */
+  remember<L extends V | undefined>(key: string, load: () => Awaitable<L>): Awaitable<V | L>;
+}
 
 /**
  * Caches values read from the database until a relevant commit. Values read from uncached tables (uncached-tables.ts)
  * must not be cached.
  */
-export interface SnapshotCache<V> {
+interface SnapshotCache<V> extends Memory<V> {
   /**
    * The current state; call it before reading anything. Undefined when the engine does not know it; then nothing is
    * cached.
@@ -27,14 +33,6 @@ export interface SnapshotCache<V> {
    * value may be older.
    */
   keep(snapshot: Snapshot | undefined, key: string, value: V): void;
-  /** The value of the key, or the result of `load`, which is cached unless it is undefined. */
-  remember<L extends V | undefined>(key: string, load: () => Awaitable<L>): V | Awaitable<L>;
-}
-
-/** What remembers values. */
-export interface Memory<V> {
-  /** The value of the key, or the result of `load`, which is cached unless it is undefined. */
-  remember<L extends V | undefined>(key: string, load: () => Awaitable<L>): Awaitable<V | L>;
 }
 
 /**

@@ -18,7 +18,7 @@ import {
 import { databaseEnv, dropDatabase, ENGINE, openTestStore } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 
-// What caches on PostgreSQL see of commits, through two processes' connections and those of others.
+// Cached values on PostgreSQL end with commits of their own process, of another one, and of clients such as psql.
 const LIMIT = {
   timeout: 120_000,
   skip: ENGINE === "sqlite" && "SQLite counts commits itself: store/key-cache.test.ts",
