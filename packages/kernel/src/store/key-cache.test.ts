@@ -55,6 +55,7 @@ function open(t: TestContext) {
     const found = await Promise.all(
       Object.keys(values).map(async (key) => ((await cache.get(key)) === undefined ? [] : [key])),
     );
+    assert.deepEqual([...(await cache.rememberAll(Object.keys(values), () => new Map())).keys()], found.flat());
     return found.flat();
   };
   return { writer, other, reader, cache, commit, kept };

@@ -29,6 +29,33 @@ export interface KeyCache<V> {
   keep(snapshot: Snapshot | undefined, key: string, value: V, keys?: ChangeKeys): void;
   /** The value of the key, or the result of `load`, which is cached unless it is undefined. */
   remember<L extends V | undefined>(key: string, load: () => Awaitable<L>): Awaitable<V | L>;
+  /** The values of the keys: those that are cached, and for the other keys what `load` returns, which is cached. */
+  rememberAll(keys: readonly string[], load: LoadValues<V>): Awaitable<Map<string, V>>;
+}
+
+/** Reads the values of these keys; a key without a value is left out. */
+export type LoadValues<V> = (missing: readonly string[]) => Awaitable<ReadonlyMap<string, V>>;
+
+/** The values that `known` has, and what `load` returns for the other keys, which `keep` is called with. */
+export function fillIn<V>(
+  keys: readonly string[],
+  known: (key: string) => V | undefined,
+  load: LoadValues<V>,
+  keep: (loaded: ReadonlyMap<string, V>) => void,
+): Awaitable<Map<string, V>> {
+  const found = new Map<string, V>();
+  const missing: string[] = [];
+  for (const key of keys) {
+    const value = known(key);
+    if (value === undefined) missing.push(key);
+    else found.set(key, value);
+  }
+  if (missing.length === 0) return found;
+  return after(load(missing), (loaded) => {
+    keep(loaded);
+    for (const [key, value] of loaded) found.set(key, value);
+    return found;
+  });
 }
 
 export interface KeyCacheOptions<V> {
@@ -117,5 +144,15 @@ export function createKeyCache<V>(
             }),
         ),
       ),
+    rememberAll: (keys, load) =>
+      after(snapshot(), (since) => {
+        const known = (key: string): V | undefined => {
+          const entry = cached.get(key);
+          return entry && states?.hasChanged(entry.since, entry.keys) === false ? entry.value : undefined;
+        };
+        return fillIn(keys, known, load, (loaded) => {
+          for (const [key, value] of loaded) keep(since, key, value);
+        });
+      }),
   };
 }

@@ -106,6 +106,37 @@ test("a value is not cached when a commit happened while it was loaded", async (
   assert.equal(loads.count, before + 1);
 });
 
+test("of several values only those that are not cached are loaded, and none is kept when a commit came between", async (t) => {
+  const { reader, write } = open(t);
+  const cache = createSnapshotCache<string>(reader, 10);
+  const asked: string[][] = [];
+  const values = async (...keys: string[]): Promise<Record<string, string>> => {
+    const found = await cache.rememberAll(keys, async (missing) => {
+      asked.push([...missing]);
+      const value = (await selectValue(reader, "a"))[0]?.value ?? "";
+      return new Map(missing.filter((key) => key !== "absent").map((key) => [key, `${key} ${value}`]));
+    });
+    return Object.fromEntries(found);
+  };
+  write("one");
+  assert.deepEqual(await values("a", "b"), { a: "a one", b: "b one" });
+  assert.deepEqual(await values("b", "c", "absent"), { b: "b one", c: "c one" });
+  assert.deepEqual(await values("a", "b", "c"), { a: "a one", b: "b one", c: "c one" });
+  assert.deepEqual(asked, [
+    ["a", "b"],
+    ["c", "absent"],
+  ]);
+  write("two");
+  assert.deepEqual(await values("a", "d"), { a: "a two", d: "d two" });
+  assert.deepEqual(asked.at(-1), ["a", "d"]);
+  const late = cache.rememberAll(["e"], async () => {
+    write("three");
+    return new Map([["e", "e two"]]);
+  });
+  assert.deepEqual(Object.fromEntries(await late), { e: "e two" });
+  assert.deepEqual(await values("e", "a"), { e: "e three", a: "a three" });
+});
+
 test("the cache keeps within its weight, and does not cache undefined", async (t) => {
   const { reader, write, load, loads } = open(t);
   const cache = createSnapshotCache<string>(reader, 4, (text) => text.length);

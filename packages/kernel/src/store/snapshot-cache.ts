@@ -2,7 +2,7 @@ import { after, type Awaitable } from "../lib/awaitable.ts";
 import { createLru } from "../lib/lru.ts";
 import { changeLogOf } from "./change-log.ts";
 import { embeddedOf } from "./embedded-engine.ts";
-import { createKeyCache, type Snapshot } from "./key-cache.ts";
+import { createKeyCache, fillIn, type LoadValues, type Snapshot } from "./key-cache.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
@@ -14,6 +14,8 @@ import type { Tables } from "./tables.ts";
 interface Memory<V> {
   /** The value of the key, or the result of `load`, which is cached unless it is undefined. */
   remember<L extends V | undefined>(key: string, load: () => Awaitable<L>): Awaitable<V | L>;
+  /** The values of the keys: those that are cached, and for the other keys what `load` returns, which is cached. */
+  rememberAll(keys: readonly string[], load: LoadValues<V>): Awaitable<Map<string, V>>;
 }
 
 /**
@@ -84,11 +86,28 @@ export function createSnapshotCache<V>(
       const now = snapshot();
       return (isOf(now) ? cached.get(key) : undefined) ?? loaded(now, key, load);
     },
+    rememberAll(keys, load) {
+      const now = snapshot();
+      isOf(now);
+      return fillIn(
+        keys,
+        (key) => cached.get(key),
+        load,
+        (values) => {
+          if (now === undefined || now !== snapshot()) return;
+          isOf(now);
+          for (const [key, value] of values) cached.set(key, value);
+        },
+      );
+    },
   };
 }
 
 // Of a transaction on PostgreSQL.
-const NOTHING: Memory<never> = { remember: (_, load) => load() };
+const NOTHING: Memory<never> = {
+  remember: (_, load) => load(),
+  rememberAll: (keys, load) => after(load(keys), (values) => new Map(values)),
+};
 
 /**
  * A cache of that many entries for each database. `tables`: as of createSnapshotCache. On PostgreSQL values outlive

@@ -47,6 +47,7 @@ async function open(t: TestContext) {
     answers.keep(await answers.snapshot(), "answer", "answer");
     await work();
     const found = await Promise.all(ALL.map(async (key) => ((await cache.get(key)) === key ? [key] : [])));
+    assert.deepEqual([...(await cache.rememberAll(ALL, () => new Map())).keys()], found.flat());
     return [...found.flat(), ...((await answers.get("answer")) === undefined ? [] : ["answer"])];
   };
   return { reading, writing, store: writing.store, hand, other, cache, kept };

@@ -1,4 +1,4 @@
-import { type Database, select } from "@moorage/kernel/store";
+import { type Database, select, snapshotCaches } from "@moorage/kernel/store";
 import { marks } from "../marks.ts";
 
 /** Formats whose records are compared with packages. */
@@ -10,12 +10,25 @@ const LOOKED_AT = 1_000;
 /** What the feeds have for a key space: no record, records that wait to be compared, or compared ones. */
 export type SpaceState = "none" | "waiting" | "compared";
 
+const MAX_KNOWN = 1_000;
+/** Until a feed changes. A space that waits is asked about again: what was compared is said by an uncached table. */
+const knownStates = snapshotCaches<Exclude<SpaceState, "waiting">>(MAX_KNOWN);
+const knownFeeds = snapshotCaches<{ mayHave: boolean }>(MAX_KNOWN);
+
 /**
  * What these feeds have for the packages of a key space, such as `debian:12`: see packageKey. Reads one index, and of
  * it the rows of these feeds.
  */
 export async function stateOfSpace(tx: Database, space: string, feeds: readonly string[]): Promise<SpaceState> {
   if (feeds.length === 0) return "none";
+  const known = await knownStates(tx).remember([space, ...feeds].join("\n"), async () => {
+    const state = await readState(tx, space, feeds);
+    return state === "waiting" ? undefined : state;
+  });
+  return known ?? "waiting";
+}
+
+async function readState(tx: Database, space: string, feeds: readonly string[]): Promise<SpaceState> {
   // "0" follows "/".
   const range = [`${space}/`, `${space}0`];
   const [row] = await select<{ held: number | null; compared: number | null }>(
@@ -50,6 +63,13 @@ const SOME_KEYS = `select k.feed from feed_keys as k where k.kind = 'package' an
 
 /** Whether the feed may have records of the space: also true when that would take too long to find out. */
 export async function mayHaveRecords(tx: Database, feed: string, space: string): Promise<boolean> {
+  const known = await knownFeeds(tx).remember(`${space}\n${feed}`, async () => {
+    return { mayHave: await readWhetherAny(tx, feed, space) };
+  });
+  return known.mayHave;
+}
+
+async function readWhetherAny(tx: Database, feed: string, space: string): Promise<boolean> {
   const [row] = await select<{ own: number | null; last: number | null }>(
     tx,
     `select

@@ -1,5 +1,5 @@
 import type { Turn } from "@moorage/kernel/lib/turns";
-import { type Database, select } from "@moorage/kernel/store";
+import { type Database, select, snapshotCaches } from "@moorage/kernel/store";
 import type { EpssBody } from "../feeds/epss.ts";
 import { type Severity, SEVERITIES } from "../records/severities.ts";
 import { recordKey } from "./records.ts";
@@ -38,12 +38,17 @@ const ROWS = 300;
 // Of the others, those of a distribution are about one package each, and say nothing about the vulnerability itself.
 const GENERAL = "'osv', 'kev', 'epss'";
 
+/** Each takes some 400 bytes. */
+const MAX_KNOWN = 20_000;
+const learned = snapshotCaches<Vulnerability>(MAX_KNOWN);
+
 /**
  * Adds what is known of the vulnerabilities of these records. Two records mean the same when one has an id or alias of
  * the other, also by way of a third one; but a record with several CVEs, as distributions publish them, is one by
  * itself. What is known of the vulnerability that a record is about in its own packages holds for the record, and what
  * the record says holds for no other. The severity is the worst that CVSS gives, else the worst word of the record
- * itself, else of the others.
+ * itself, else of the others. It is the same whichever records are asked about together, so that it is cached until a
+ * feed changes.
  */
 export async function learnVulnerabilities(
   db: Database,
@@ -51,77 +56,115 @@ export async function learnVulnerabilities(
   known: KnownVulnerabilities,
   turn?: Turn,
 ): Promise<void> {
-  const asked = [...new Map(records.map((record) => [recordKey(record), record])).values()].filter(
-    (record) => !known.has(recordKey(record)),
-  );
-  if (asked.length === 0) return;
-  const idsOf = await idsByRecord(db, asked, OWN, turn);
+  const asked = new Map(records.map((record) => [recordKey(record), record]));
+  for (const key of known.keys()) asked.delete(key);
+  if (asked.size === 0) return;
+  const found = await learned(db).rememberAll([...asked.keys()], async (missing) => {
+    return await readVulnerabilities(
+      db,
+      missing.flatMap((key) => asked.get(key) ?? []),
+      turn,
+    );
+  });
+  for (const [key, vulnerability] of found) known.set(key, vulnerability);
+}
+
+async function readVulnerabilities(
+  db: Database,
+  asked: readonly RecordName[],
+  turn: Turn | undefined,
+): Promise<Map<string, Vulnerability>> {
+  const idsOf = await idsByRecord(db, asked, turn);
   const said = await saidBy(db, asked, turn);
   const about = new Map<string, Said[]>();
   const names = new Map<string, string>();
   // First by the ids of the records themselves, then by those that others give the same vulnerability.
-  let looked = new Set<string>();
-  for (let round = 0; round < 2; round += 1) {
-    const ids = new Set([...idsOf.values()].flat().filter((id) => !looked.has(id)));
-    const found = await recordsAbout(db, [...ids], turn);
-    for (const { key, record } of found) {
-      const known = about.get(key);
-      if (known === undefined) about.set(key, [record]);
-      else known.push(record);
+  let wanted = new Set([...idsOf.values()].flatMap(({ own }) => own));
+  for (let step = 0; step < STEPS; step += 1) {
+    const records = await recordsAbout(db, [...wanted], turn);
+    for (const id of wanted) about.set(id, []);
+    for (const { key, record } of records) {
+      about.get(key)?.push(record);
       if (record.id.toLowerCase() === key) names.set(key, record.id);
     }
-    looked = new Set([...looked, ...ids]);
-    const others = found.map(({ record }) => record).filter(({ format }) => format === "osv");
-    for (const [key, ids] of await idsByRecord(
-      db,
-      others.filter((each) => !idsOf.has(recordKey(each))),
-      OF_OTHERS,
-      turn,
-    ))
-      idsOf.set(key, ids);
+    const others = records.map(({ record }) => record).filter(({ format }) => format === "osv");
+    const unknown = others.filter((each) => !idsOf.has(recordKey(each)));
+    for (const [key, ids] of await idsByRecord(db, unknown, turn)) idsOf.set(key, ids);
+    const given = others.flatMap((each) => idsOf.get(recordKey(each))?.given ?? []);
+    wanted = new Set(given.filter((id) => !about.has(id)));
   }
+  const found = new Map<string, Vulnerability>();
   for (const record of asked) {
-    known.set(recordKey(record), vulnerabilityOf(record, { idsOf, about, names, own: said.get(recordKey(record)) }));
+    const own = said.get(recordKey(record));
+    found.set(recordKey(record), vulnerabilityOf(record, { idsOf, about, names, own }));
     await turn?.();
   }
+  return found;
+}
+
+/** How many times further ids are looked for by those that were found. */
+const STEPS = 2;
+
+/** The ids that a record has, and those of them that it gives the vulnerability as one record among others. */
+interface RecordIds {
+  own: string[];
+  given: string[];
 }
 
 interface Sayings {
-  idsOf: ReadonlyMap<string, readonly string[]>;
+  idsOf: ReadonlyMap<string, RecordIds>;
+  /** By ids in lower case: those that were looked for, of all records that are read together. */
   about: ReadonlyMap<string, readonly Said[]>;
   names: ReadonlyMap<string, string>;
   own: Said | undefined;
 }
 
-function vulnerabilityOf(record: RecordName, { idsOf, about, names, own }: Sayings): Vulnerability {
-  const ids = new Set(idsOf.get(recordKey(record)) ?? []);
-  const isOfSeveral = cvesOf(ids).length > 1;
-  // The loop comes to those that it adds, too: an id that another record gives may be known to a third one.
-  for (const id of ids)
-    for (const other of isOfSeveral ? [] : (about.get(id) ?? [])) {
-      const more = idsOf.get(recordKey(other)) ?? [];
-      if (cvesOf(new Set([...ids, ...more])).length <= 1) for (const each of more) ids.add(each);
-    }
-  const shown = [...ids].map((id) => names.get(id) ?? displayed(id)).sort(byWeight);
+function vulnerabilityOf(record: RecordName, sayings: Sayings): Vulnerability {
+  const { idsOf, names, own } = sayings;
+  const { ids, about } = idsAround(record, sayings);
+  const isOfSeveral = cvesOf(ids.keys()).length > 1;
+  const shown = [...ids].map(([id, isLookedFor]) => (isLookedFor ? names.get(id) : undefined) ?? displayed(id));
+  shown.sort(byWeight);
   // Of a record that is gone only its id is left; that of a distribution ends with the vulnerability.
   const id = (isOfSeveral ? undefined : shown[0]) ?? record.id.split("/").at(-1) ?? "";
-  const others = isOfSeveral
-    ? []
-    : [...ids]
-        .flatMap((each) => about.get(each) ?? [])
-        .filter((each) => cvesOf(idsOf.get(recordKey(each)) ?? []).length <= 1);
+  const others = isOfSeveral ? [] : about.filter((each) => cvesOf(idsOf.get(recordKey(each))?.given ?? []).length <= 1);
   const rated = [...(own === undefined ? [] : [own]), ...others.filter(({ format }) => format === "osv")];
   const scored = rated.filter(({ score }) => score !== null).sort((a, b) => (b.score ?? 0) - (a.score ?? 0))[0];
-  const exploited = [...ids].flatMap((each) => about.get(each) ?? []);
-  const epss = exploited.filter(({ format }) => format === "epss").map(({ body }) => JSON.parse(body) as EpssBody);
+  const epss = about.filter(({ format }) => format === "epss").map(({ body }) => JSON.parse(body) as EpssBody);
   return {
     id,
     aliases: shown.filter((each) => each !== id),
     severity: scored?.severity ?? worst(own === undefined ? [] : [own]) ?? worst(rated) ?? "UNKNOWN",
     ...(typeof scored?.score === "number" && { score: scored.score / 10 }),
-    isExploited: exploited.some(({ format }) => format === "kev"),
+    isExploited: about.some(({ format }) => format === "kev"),
     ...(epss.length > 0 && { epss: epss.reduce((a, b) => (b.epss > a.epss ? b : a)) }),
   };
+}
+
+/**
+ * The ids of the vulnerability of a record, with whether records about them were looked for, and those records. As many
+ * steps away as are looked at for a record alone: what else was read for others does not count.
+ */
+function idsAround(record: RecordName, { idsOf, about }: Sayings): { ids: Map<string, boolean>; about: Said[] } {
+  const ids = new Map((idsOf.get(recordKey(record))?.own ?? []).map((id) => [id, true]));
+  const isOfSeveral = cvesOf(ids.keys()).length > 1;
+  const records = [...ids.keys()].flatMap((id) => about.get(id) ?? []);
+  let last: readonly Said[] = isOfSeveral ? [] : records;
+  for (let step = 1; step <= STEPS && last.length > 0; step += 1) {
+    const isLookedFor = step < STEPS;
+    const added: string[] = [];
+    for (const other of last) {
+      const more = idsOf.get(recordKey(other))?.given ?? [];
+      if (cvesOf(new Set([...ids.keys(), ...more])).length > 1) continue;
+      for (const id of more.filter((each) => !ids.has(each))) {
+        ids.set(id, isLookedFor);
+        added.push(id);
+      }
+    }
+    last = isLookedFor ? added.flatMap((id) => about.get(id) ?? []) : [];
+    records.push(...last);
+  }
+  return { ids, about: records };
 }
 
 function worst(all: readonly Said[]): Severity | undefined {
@@ -142,29 +185,31 @@ function displayed(id: string): string {
   return id.startsWith("ghsa-") ? `GHSA${id.slice(4)}` : id.toUpperCase();
 }
 
-/** The kinds of keys that name the vulnerability of a record, and of one that says something about it beside others. */
+/** The kinds of keys that name the vulnerability of a record. What it gives as `upstream` is its own word alone. */
 const OWN = "'alias', 'upstream', 'former'";
-const OF_OTHERS = "'alias', 'former'";
 
-/** The ids of the vulnerability that records have by keys of these kinds, in lower case. */
+/** The ids of the vulnerability that records have, in lower case. */
 async function idsByRecord(
   db: Database,
   records: readonly RecordName[],
-  kinds: string,
   turn: Turn | undefined,
-): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>(records.map((record) => [recordKey(record), []]));
+): Promise<Map<string, RecordIds>> {
+  const found = new Map<string, RecordIds>(records.map((record) => [recordKey(record), { own: [], given: [] }]));
   for (const [feed, some] of Map.groupBy(records, (record) => record.feed))
     for (let at = 0; at < some.length; at += ROWS) {
       const ids = some.slice(at, at + ROWS).map(({ id }) => id);
       // Records of distributions have ids of their own, made of the package and the vulnerability.
-      const rows = await select<{ key: string; record: string }>(
+      const rows = await select<{ kind: string; key: string; record: string }>(
         db,
-        `select k.key, k.record from feed_keys as k left join feeds as f on f.name = k.feed
-         where k.feed = ? and k.record in (${ids.map(() => "?").join(", ")}) and (k.kind in (${kinds}) or (k.kind = 'id' and f.format in (${GENERAL})))`,
+        `select k.kind, k.key, k.record from feed_keys as k left join feeds as f on f.name = k.feed
+         where k.feed = ? and k.record in (${ids.map(() => "?").join(", ")}) and (k.kind in (${OWN}) or (k.kind = 'id' and f.format in (${GENERAL})))`,
         [feed, ...ids],
       );
-      for (const { key, record: id } of rows) found.get(recordKey({ feed, id }))?.push(key);
+      for (const { kind, key, record: id } of rows) {
+        const known = found.get(recordKey({ feed, id }));
+        known?.own.push(key);
+        if (kind !== "upstream") known?.given.push(key);
+      }
       await turn?.();
     }
   return found;
