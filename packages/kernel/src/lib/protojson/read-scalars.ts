@@ -1,6 +1,7 @@
-import { type DescEnum, type DescEnumValue, getOption, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnum, type DescEnumValue, ScalarType } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { other_name, v1_name } from "@moorage/api/messages";
+import { optionOf } from "../options.ts";
 import { violate } from "./fields.ts";
 import type { FieldViolation } from "../../errors.ts";
 
@@ -60,7 +61,7 @@ export function enumRule(desc: DescEnum): { accepts(number: number): boolean; de
 /** The names by which a value is read and never written. Its own may be among them. */
 export function otherNamesOf(value: DescEnumValue): string[] {
   const prefixLength = value.parent.sharedPrefix?.length ?? 0;
-  const others = [getOption(value, other_name), getOption(value, v1_name)].filter((name) => name !== "");
+  const others = [optionOf(value, other_name), optionOf(value, v1_name)].filter((name) => name !== "");
   return [value.name.slice(prefixLength), ...others];
 }
 

@@ -1,10 +1,10 @@
 import { hash, type KeyObject, verify } from "node:crypto";
-import { getOption } from "@bufbuild/protobuf";
 import { type Capability, CapabilitySchema, other_name, v1_name } from "@moorage/api/messages";
 import type { Caller } from "@moorage/kernel/core/call";
 import { Code, invalidArgument, MoorageError, permissionDenied } from "@moorage/kernel/errors";
 import { isObject } from "@moorage/kernel/lib/json";
 import { createLru } from "@moorage/kernel/lib/lru";
+import { optionOf } from "@moorage/kernel/lib/options";
 import { isUid } from "@moorage/kernel/lib/uid";
 import { SIGNING_ALGORITHM } from "@moorage/kernel/signing/keys";
 import { ACCESS_TYP, type SignedToken, signToken } from "@moorage/kernel/signing/sign";
@@ -35,7 +35,7 @@ const CAPABILITY_NAMES = new Map(
 );
 const CAPABILITIES = new Map<string, Capability>(
   [...CAPABILITY_NAMES].flatMap(([number, value]) =>
-    [value.name, getOption(value, other_name), getOption(value, v1_name)]
+    [value.name, optionOf(value, other_name), optionOf(value, v1_name)]
       .filter((name) => name !== "")
       .map((name): [string, Capability] => [name, number]),
   ),

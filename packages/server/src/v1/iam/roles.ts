@@ -1,6 +1,6 @@
 import { CapabilitySchema, other_name, RoleSchema as V2Role, RolesService, v1_name } from "@moorage/api/messages";
 import { RoleListSchema, Roles, RoleSchema } from "@moorage/api/v1/iam";
-import { getOption } from "@bufbuild/protobuf";
+import { optionOf } from "@moorage/kernel/lib/options";
 import { capabilityOf } from "@moorage/platform/auth";
 import type { Method } from "../../runtime/methods.ts";
 import { type Converted, mapping } from "../mapping.ts";
@@ -10,7 +10,7 @@ import { itemsOf, listed, withId, withParent } from "../v2.ts";
 const NAMES: ReadonlyMap<number, string> = new Map(
   CapabilitySchema.values.map((value) => [
     value.number,
-    getOption(value, v1_name) || getOption(value, other_name) || value.name,
+    optionOf(value, v1_name) || optionOf(value, other_name) || value.name,
   ]),
 );
 
