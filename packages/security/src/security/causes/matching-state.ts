@@ -1,4 +1,4 @@
-import type { Database } from "@moorage/kernel/store";
+import { type Database, statement } from "@moorage/kernel/store";
 
 /** How far one of the parts of matching has come: see the table `matching`. */
 export interface MatchingState {
@@ -32,18 +32,53 @@ export interface MatchingBacklog {
 /** More are not counted. */
 const MAX_COUNTED = 100_000;
 
-/** Whether there is work. Reads a few rows. */
-export async function isAnyWaiting(db: Database): Promise<boolean> {
-  const values = [await readState(db, "changes"), await readState(db, "archives")].map(({ value }) => value);
-  const record = db
-    .selectFrom("feed_records")
-    .select("change")
-    .where("change", ">", Math.min(...values))
-    .limit(1);
-  const some = db.selectFrom("packages").select("id").where("matched", "is", null).limit(1);
-  const feed = db.selectFrom("feeds").select("name").where("restate", "<>", "").limit(1);
-  for (const each of [record, some, feed]) if ((await each.executeTakeFirst()) !== undefined) return true;
-  return false;
+/** What there is to do, by kinds. */
+export interface MatchingWork {
+  /** A feed is being imported: its changes are emitted together, when it has ended. */
+  importing: boolean;
+  /** A feed may decide about other products than before. */
+  restated: boolean;
+  /** Java archives were not looked at again since records changed. */
+  archives: boolean;
+  /** Packages were not compared with the records yet. */
+  packages: boolean;
+  /** Records that changed were not compared with the packages yet. */
+  changes: boolean;
+  /** It is not known yet which images something is about. */
+  causes: boolean;
+  /** The findings of images are to be compared with what was emitted of them. */
+  checks: boolean;
+}
+
+/** An import that has not ended after this time has perhaps been killed, in milliseconds. */
+const LONGEST_IMPORT_MS = 900_000;
+
+const changedSince = (part: MatchingPart): string =>
+  `select 1 from feed_records where change > coalesce((select value from matching where name = '${part}'), 0) limit 1`;
+const selectWork = statement<Record<keyof MatchingWork, number | null>>(
+  `select
+     (select 1 from feeds where run <> '' and attempt_time > ? limit 1) as importing,
+     (select 1 from feeds where restate <> '' limit 1) as restated,
+     (${changedSince("archives")}) as archives,
+     (select 1 from packages where matched is null limit 1) as packages,
+     (${changedSince("changes")}) as changes,
+     (select 1 from finding_causes limit 1) as causes,
+     (select 1 from finding_checks limit 1) as checks`,
+);
+
+/** One statement, which finds at most one row of each kind. */
+export async function matchingWork(db: Database, nowMs: number): Promise<MatchingWork> {
+  const [row] = await selectWork(db, nowMs - LONGEST_IMPORT_MS);
+  const has = (part: keyof MatchingWork): boolean => Number(row?.[part] ?? 0) > 0;
+  return {
+    importing: has("importing"),
+    restated: has("restated"),
+    archives: has("archives"),
+    packages: has("packages"),
+    changes: has("changes"),
+    causes: has("causes"),
+    checks: has("checks"),
+  };
 }
 
 export async function matchingBacklog(db: Database): Promise<MatchingBacklog> {

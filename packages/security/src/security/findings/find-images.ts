@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import { isWithin } from "@moorage/kernel/lib/uid";
-import { type Database, select, takeAdvisoryLock } from "@moorage/kernel/store";
+import { select, takeAdvisoryLock } from "@moorage/kernel/store";
 import { CATALOGING } from "../catalog/command-options.ts";
 import { affectedBy } from "../packages/candidates.ts";
 import { type FindingCause, notePackageChanges } from "../causes/causes.ts";
@@ -107,11 +107,4 @@ async function addChecks({ tx, nowMs }: Call, images: readonly ImageName[]): Pro
       .values(images.slice(at, at + ROWS).map(({ repo, digest }) => ({ digest, repo, mark, create_time: nowMs })))
       .onConflict((conflict) => conflict.columns(["digest", "repo"]).doUpdateSet({ mark }))
       .execute();
-}
-
-/** Whether images are to be looked at, and found before that. */
-export async function isAnyCause(db: Database): Promise<{ causes: boolean; checks: boolean }> {
-  const cause = await db.selectFrom("finding_causes").select("id").limit(1).executeTakeFirst();
-  const check = await db.selectFrom("finding_checks").select("digest").limit(1).executeTakeFirst();
-  return { causes: cause !== undefined, checks: check !== undefined };
 }

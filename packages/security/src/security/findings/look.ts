@@ -13,8 +13,6 @@ import type { KnownVulnerabilities } from "./vulnerabilities.ts";
  */
 const BATCH_IMAGES = 50;
 const BATCH_FINDINGS = 2_000;
-/** An import that has not ended after this time has perhaps been killed, in milliseconds. */
-const LONGEST_IMPORT_MS = 900_000;
 
 /**
  * The next images that wait, with what differs from what was emitted of them. `turn` is awaited between two, and while
@@ -50,16 +48,4 @@ export async function lookAtImages(db: Database, turn: () => Promise<void> | und
     await turn();
   }
   return found;
-}
-
-/** Whether a feed is being imported: its changes are emitted together, when it has ended. */
-export async function isImporting(db: Database, nowMs: number): Promise<boolean> {
-  const row = await db
-    .selectFrom("feeds")
-    .select("name")
-    .where("run", "<>", "")
-    .where("attempt_time", ">", nowMs - LONGEST_IMPORT_MS)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
 }
