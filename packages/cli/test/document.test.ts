@@ -1,9 +1,13 @@
 // The check of documents itself: a document with wrong output must fail.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "./commands.ts";
 import { type Block, blocksOf, faultOf, firstMissed, play } from "./document.ts";
 import { missingPrograms, possible } from "./documents.ts";
+import { shellCommands } from "./shell-commands.ts";
+
+const BIN = fileURLToPath(new URL("../../../node_modules/.bin", import.meta.url));
 
 const fence = "```";
 const documentOf = (...blocks: [info: string, body: string][]): string =>
@@ -42,6 +46,29 @@ test("a wrong output, a failing command and one that hangs are reported with the
   assert.match(failing ?? "", /ended with 1; printed last:\n {3}seen\n.*\n.*some\.md: line 10: false/);
   assert.match((await judge(t, documentOf(["sh", "echo $NOT_SET"]))) ?? "", /line 4: NOT_SET: unbound variable/);
   assert.match((await judge(t, documentOf(["sh", "sleep 60 & sleep 60"]), 500)) ?? "", /took too long/);
+});
+
+test("moorage prints and ends in a document as a program does, with its arguments, variables and input", async (t) => {
+  if ((await missingPrograms()).includes("bash")) return t.skip("not on this machine: bash");
+  const same = [
+    'outcome() { set +eE; trap - ERR; "$@" >$1.out 2>$1.err; echo $? >$1.code; set -eE; }',
+    'same() { outcome moorage "$@"; outcome command moorage "$@"; for f in out err code; do cmp moorage.$f command.$f; done; }',
+  ].join("\n");
+  const text = documentOf(
+    ["sh", same],
+    ["sh", "same --version; cat moorage.code"],
+    ["text", "0"],
+    ["sh", "same repos lst; cat moorage.code"],
+    ["text", "2"],
+    ["sh", "same tags list '' $'two\\nlines' 'grüße'; MOORAGE_URL=http://127.0.0.1:1 same repos list --token x"],
+    ["sh", "moorage completion bash | cat >piped; [ -s piped ]; echo $(moorage --version | wc -l)"],
+    ["text", "1"],
+    ["sh", "echo '{}' | moorage apply -f - --dry-run >/dev/null 2>said || true; [ -s said ]"],
+  );
+  const blocks = blocksOf("some.md", text);
+  const env = { PATH: `${BIN}:${process.env["PATH"] ?? ""}`, ...(await shellCommands(t)) };
+  const stage = { name: "some.md", folder: temporaryFolder(t), env, timeoutMs: 120_000 };
+  assert.equal(faultOf("some.md", blocks, await play(blocks, stage)), undefined);
 });
 
 test("a text block without a command before it, and a block without an end, are faults of the document", () => {

@@ -14,6 +14,8 @@
 // - The variables given are MOORAGE_URL and those of NEEDS. A reader has none of them, so each is used once, with the
 //   reader's value as its default.
 // - What a document writes goes to scratch/, which git ignores: files outside it that git would take are a fault.
+// - `moorage` runs in processes that are there already (shell-commands.ts), which a document does not notice; with
+//   MOORAGE_TEST_PROGRAMS=1, as each night, each is a process of its own.
 // - A document may use bash, curl, node, moorage, and the programs that every Linux has. A command that waits must have
 //   a time limit.
 // A document begins like this, and says so to its reader: "You need a server (`npm start`) and, in another terminal in
@@ -36,6 +38,7 @@ import { LAUNCHER, run, startServing, temporaryFolder } from "./commands.ts";
 import { indexWithSix, npmWithLeftPad } from "./public-registries.ts";
 import { publishedFeeds } from "./published-feeds.ts";
 import { type Block, blocksOf, faultOf, play, type Stage } from "./document.ts";
+import { shellCommands } from "./shell-commands.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const DOCUMENT_TIMEOUT_MS = 300_000;
@@ -157,6 +160,7 @@ async function setStage(t: TestContext, name: string): Promise<Stage> {
   const env: Record<string, string> = {
     MOORAGE_URL: await startMoorage(t, folder, [], settings),
     PATH: `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH ?? ""}`,
+    ...(await shellCommands(t)),
     // npx must not ask the registry for a command that is not installed.
     npm_config_offline: "true",
     npm_config_update_notifier: "false",
