@@ -241,6 +241,8 @@ export const SQL_BY_HAND = [
  */
 export const FINDS_BY_TIME = [
   "cli/test/import-from-docker-registry",
+  "cli/test/import-from-folder-kills",
+  "cli/test/import-from-kills",
   "cli/test/import-from-team",
   "test/api/lists-during-writes",
   "test/api/properties-",
