@@ -41,10 +41,8 @@ async function undone({ transact }: Platform, work: (tx: Database) => Promise<vo
 const ABOUT =
   /\b(?:package_findings|package_keys|image_packages|image_catalogs|feed_keys|feed_records|manifests|tags)\b/;
 
-// Indexes that have only what is not known: their rows are few where all is, and looked at up to a limit. Of what is to
-// be looked at, background work asks whether there is a row.
-const WHAT_WAITS =
-  /^SCAN (?:finding_causes|finding_checks)\b| USING (?:COVERING )?INDEX (?:image_catalogs_unknown|packages_unmatched)$/;
+// Indexes that have only what is not known: their rows are few where all is, and looked at up to a limit.
+const WHAT_WAITS = / USING (?:COVERING )?INDEX (?:image_catalogs_unknown|packages_unmatched)$/;
 
 /** Asserts that the statements read what they are about by indexes. */
 async function assertByIndexes(db: Database, title: string, all: readonly Ran[]): Promise<void> {
