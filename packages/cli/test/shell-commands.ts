@@ -3,8 +3,7 @@
 // than /dev/null, where the command serves, and where another program starts it (`timeout 5 moorage …`).
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { temporaryFolder } from "./commands.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
@@ -62,14 +62,12 @@ async function findingOf(repo: string, packages: readonly string[], severity?: s
 }
 
 async function reported(repo: string, count: number, isWanted: (finding: Finding) => boolean): Promise<Finding> {
-  for (let left = 1_200; left > 0; left--) {
+  return await eventually(async () => {
     const answer = await platform.ok("GET", `/vulnerabilities/v2/findings?repo=${repo}`);
     const found = (answer["findings"] ?? []) as Finding[];
     const own = found.find((finding) => finding.package.name === "zlib1g");
-    if (found.length === count && own !== undefined && isWanted(own)) return own;
-    await wait(50);
-  }
-  throw new Error(`no such finding in ${repo}`);
+    return found.length === count && own !== undefined && isWanted(own) ? own : undefined;
+  });
 }
 
 const ofVulnerability = ({ vulnerability, aliases, severity, score }: Finding): object => {

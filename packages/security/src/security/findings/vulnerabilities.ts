@@ -56,8 +56,8 @@ export async function learnVulnerabilities(
   known: KnownVulnerabilities,
   turn?: Turn,
 ): Promise<void> {
-  const asked = new Map(records.map((record) => [recordKey(record), record]));
-  for (const key of known.keys()) asked.delete(key);
+  const asked = new Map<string, RecordName>();
+  for (const record of records) if (!known.has(recordKey(record))) asked.set(recordKey(record), record);
   if (asked.size === 0) return;
   const found = await learned(db).rememberAll([...asked.keys()], async (missing) => {
     return await readVulnerabilities(
