@@ -131,10 +131,13 @@ test("of several values only those that are not cached are loaded, and none is k
   assert.deepEqual(asked.at(-1), ["a", "d"]);
   const late = cache.rememberAll(["e"], async () => {
     write("three");
+    await setImmediate();
+    assert.deepEqual(await values("f"), { f: "f three" });
     return new Map([["e", "e two"]]);
   });
   assert.deepEqual(Object.fromEntries(await late), { e: "e two" });
-  assert.deepEqual(await values("e", "a"), { e: "e three", a: "a three" });
+  assert.deepEqual(await values("e", "f"), { e: "e three", f: "f three" });
+  assert.deepEqual(asked.at(-1), ["e"], "what was read since the commit is still cached");
 });
 
 test("the cache keeps within its weight, and does not cache undefined", async (t) => {
