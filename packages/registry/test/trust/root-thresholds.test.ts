@@ -1,7 +1,7 @@
 // How many different logs and authorities of a trust root have to speak for a signature.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { newRepoPlace, type Place } from "../../../server/test/support/catalog/place.ts";
+import { newRepoPlace } from "../../../server/test/support/catalog/place.ts";
 import { pushLayers } from "../../../server/test/support/catalog/push.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import {
@@ -51,15 +51,18 @@ function rootWith(kept: { tlogs?: number; timestampAuthorities?: number; ctlogs?
 
 type Verdict = ListedSignature["verdicts"][number] | undefined;
 
-/** What the signer of the trust root says of an image that the job has signed in this way. */
+/**
+ * What the signer of the trust root says of an image that the job has signed in this way. Both have a group of their
+ * own, since a new signer has all images of its group verified.
+ */
 async function signedWith(trustRoot: string, how: BundleOptions): Promise<() => Promise<Verdict>> {
   const name = `signer ${(names += 1)}`;
-  await platform.ok("POST", `/registry/v2/signers/${platform.organization}`, {
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  const place = await newRepoPlace(platform, token, { inOwnGroup: true });
+  await platform.ok("POST", `/registry/v2/signers/${place.group}`, {
     name,
     keyless: { issuer: ISSUER, subject: WORKFLOW, trustRoot },
   });
-  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
-  const place: Place = await newRepoPlace(platform, token);
   const digest = await pushLayers(place, "v1", [Buffer.from(name)]);
   const manifest = await pushReferrer(place, digest, await sigstore.bundle(JOB, inToto(digest, COSIGN_SIGN), how));
   return async () => {
