@@ -193,8 +193,12 @@ test(
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
       });
-      assert.equal(reply.status, 200, reply.body.toString());
-      return JSON.parse(reply.body.toString()) as { uid: string };
+      const text = reply.body.toString();
+      // An internal error says no more than its request's id: the cause is in the log.
+      const logged = servers.flatMap(({ lines }) => lines.map((line) => JSON.stringify(line)));
+      const [, requestId = text] = /"requestId":"([^"]+)"/.exec(text) ?? [];
+      assert.equal(reply.status, 200, [text, ...logged.filter((line) => line.includes(requestId))].join("\n"));
+      return JSON.parse(text) as { uid: string };
     };
     const { uid } = await post(0, `/registry/v2/repos/${bootstrap.organization.uid}`, { name: "shared" });
     const moves = new Map<string, string[]>();
