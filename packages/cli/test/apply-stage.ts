@@ -7,7 +7,8 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { environment, LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
+import { environment, LAUNCHER, moorage, type Outcome, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 /** A request that reached the server. */
 export interface Sent {
@@ -50,7 +51,7 @@ export async function openStage(t: TestContext): Promise<Stage> {
   const house = join(folder, "house");
   mkdirSync(house);
   const env = { MOORAGE_ALLOW_PRIVATE_NETWORK: "true", MOORAGE_LOG_LEVEL: "info" };
-  const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd: house, env });
+  const { url } = await serveHere(t, house, env);
   const { stdout } = await moorage(["token"], { cwd: house });
   const token = stdout.trim();
   const sent: Sent[] = [];

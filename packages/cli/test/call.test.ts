@@ -5,13 +5,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { environment, LAUNCHER, moorage, run, startServing, temporaryFolder } from "./commands.ts";
+import { environment, LAUNCHER, moorage, run, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 // `moorage call`: streams, what its help names, and what it says to a name that is not there.
 
 test("a method that streams prints each message as a line of JSON as it comes, until it is interrupted", async (t) => {
   const cwd = temporaryFolder(t);
-  const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const { url } = await serveHere(t, cwd);
   const { organization } = JSON.parse(readFileSync(join(cwd, "data", "bootstrap.json"), "utf8")) as {
     organization: { uid: string };
   };

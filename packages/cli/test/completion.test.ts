@@ -112,7 +112,7 @@ test("names come from the server, a level of a path at a time, and from the cach
   const files = readdirSync(cache);
   assert.ok(files.length > 0);
   for (const file of files) assert.equal(statSync(join(cache, file)).mode & 0o777, 0o600);
-  stop();
+  await stop();
   for (const [words, names] of expected)
     assert.deepEqual((await offered(env, folder, ...words)).sort(), names.toSorted(), `gone: ${words.join(" ")}`);
   // Another caller of the same server is not answered from this one's cache.

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { LAUNCHER, moorage, startServing, temporaryFolder } from "./commands.ts";
+import { LAUNCHER, moorage, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 /** A folder with the command in `bin`, and the environment in which completion has a server and a caller. */
 export interface Place {
@@ -38,10 +39,12 @@ export function placeFor(t: TestContext, env: Record<string, string> = {}): Plac
  * A server with acme/team/app (tags 1.0 and 1.1), acme/api, the library acme/team:org.example:app (version 1.0) and the
  * group `acme/two words`, and a token of its owner in the environment.
  */
-export async function placeWithServer(t: TestContext): Promise<Place & { url: string; token: string; stop(): void }> {
+export async function placeWithServer(
+  t: TestContext,
+): Promise<Place & { url: string; token: string; stop(): Promise<void> }> {
   const place = placeFor(t);
   const cwd = place.folder;
-  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const server = await serveHere(t, cwd);
   const token = (await moorage(["token"], { cwd })).stdout.trim();
   const call = async (path: string, body: unknown): Promise<{ uid: string }> => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -69,6 +72,6 @@ export async function placeWithServer(t: TestContext): Promise<Place & { url: st
     env: { ...place.env, MOORAGE_URL: server.url, MOORAGE_TOKEN: token },
     url: server.url,
     token,
-    stop: () => server.child.kill("SIGKILL"),
+    stop: () => server.close(),
   };
 }

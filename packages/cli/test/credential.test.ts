@@ -6,7 +6,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { HELPER, helper, LAUNCHER, moorage, run, startServing, temporaryFolder } from "./commands.ts";
+import { HELPER, helper, moorage, run, startServing, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 // `docker-credential-moorage` as clients call it: one argument, the request on standard input, the answer or the error
 // on standard output.
@@ -186,10 +187,7 @@ test("list and version answer, and an unknown action is an error", async () => {
 test("a client with support for credential helpers pushes and pulls with it", async (t) => {
   if ((await run("skopeo", ["--version"])).code !== 0) return t.skip("not on this machine: skopeo");
   const folder = temporaryFolder(t);
-  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], {
-    cwd: folder,
-    env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
-  });
+  const server = await serveHere(t, folder, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
   const provider = await startServing(t, process.execPath, [CI_PROVIDER, "0"]);
   const host = new URL(server.url).host;
   const identity = await makeIdentity(folder, server.url, `${provider.url}/github`);

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { openPeopleProvider } from "../../server/test/support/people-provider.ts";
 import { startReceiver } from "../../server/test/support/receiver.ts";
-import { LAUNCHER, startServing, terminate } from "./commands.ts";
 import { doctor } from "./doctor.ts";
+import { serveHere } from "./server-here.ts";
 import { openStage } from "./tasks-stage.ts";
 
 const DAY_MS = 86_400_000;
@@ -117,14 +117,11 @@ test("failing and stopped webhooks, providers, feeds, backlogs and a wrong clock
   assert.ok(other.some((line) => line.startsWith("failed") && line.endsWith('the issuer "https://other.example"')));
 
   // What waits for longer than an hour: the event whose next attempt is still to come.
-  assert.equal(await terminate(stage.server), 0);
+  await stage.close();
   const database = new DatabaseSync(join(folder, "data", "moorage.db"));
   database.exec(`update events set time = time - ${DAY_MS}`);
   database.close();
-  const again = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", port], {
-    cwd: folder,
-    env: SETTINGS,
-  });
+  const again = await serveHere(t, folder, { ...SETTINGS, MOORAGE_PORT: port });
   await eventually(async () => /^moorage_event_backlog\{/m.test(await (await fetch(`${again.url}/metrics`)).text()));
   const late = await look();
   assert.equal(late.states("backlogs"), "warning", late.stdout);

@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { selfSigned } from "../../server/test/support/certificate.ts";
 import { MAIL_PASSWORD, mailTls, startMailServer, USER } from "../../server/test/support/mail-server.ts";
-import { LAUNCHER, moorage, startServing, temporaryFolder, terminate } from "./commands.ts";
+import { moorage, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 import { doctor, type Found } from "./doctor.ts";
 
 test("beside a running server all is checked; without one what needs it is not checked, and says so", async (t) => {
   const cwd = temporaryFolder(t);
-  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const server = await serveHere(t, cwd);
   const { port } = new URL(server.url);
   const beside = await doctor(["--port", port], { cwd });
   assert.equal(beside.code, 0, beside.stdout);
@@ -52,7 +53,7 @@ test("beside a running server all is checked; without one what needs it is not c
   assert.equal(remote.states("version"), "ok");
   for (const name of ["settings", "database", "disk"]) assert.equal(remote.states(name), "not_checked", name);
 
-  assert.equal(await terminate(server), 0);
+  assert.equal(await server.close(), undefined);
   const alone = await doctor(["--port", port], { cwd });
   assert.equal(alone.code, 8, "nothing failed, and not all is known");
   assert.match(alone.of("server")[0]?.message ?? "", /none answers at .*ECONNREFUSED/);

@@ -14,8 +14,9 @@
 // - The variables given are MOORAGE_URL and those of NEEDS. A reader has none of them, so each is used once, with the
 //   reader's value as its default.
 // - What a document writes goes to scratch/, which git ignores: files outside it that git would take are a fault.
-// - `moorage` runs in processes that are there already (shell-commands.ts), which a document does not notice; with
-//   MOORAGE_TEST_PROGRAMS=1, as each night, each is a process of its own.
+// - `moorage` runs in processes that are there already (shell-commands.ts), and the server in this one
+//   (server-here.ts), which a document does not notice; with MOORAGE_TEST_PROGRAMS=1, as each night, each is a process
+//   of its own.
 // - A document may use bash, curl, node, moorage, and the programs that every Linux has. A command that waits must have
 //   a time limit.
 // A document begins like this, and says so to its reader: "You need a server (`npm start`) and, in another terminal in
@@ -38,7 +39,8 @@ import { LAUNCHER, run, startServing, temporaryFolder } from "./commands.ts";
 import { indexWithSix, npmWithLeftPad } from "./public-registries.ts";
 import { publishedFeeds } from "./published-feeds.ts";
 import { type Block, blocksOf, faultOf, play, type Stage } from "./document.ts";
-import { shellCommands } from "./shell-commands.ts";
+import { serveHere } from "./server-here.ts";
+import { RUNS_PROGRAMS, shellCommands } from "./shell-commands.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const DOCUMENT_TIMEOUT_MS = 300_000;
@@ -62,7 +64,7 @@ interface Needs {
 const anotherServer =
   (dataDir: string) =>
   (t: TestContext, folder: string): Promise<string> =>
-    startMoorage(t, folder, ["--data-dir", dataDir]);
+    startMoorage(t, folder, dataDir);
 
 /** A URL on which the document may start a server: the port is free. */
 const freeUrl = async (): Promise<string> => {
@@ -158,7 +160,7 @@ async function setStage(t: TestContext, name: string): Promise<Stage> {
     writeFileSync(join(folder, file), content);
   }
   const env: Record<string, string> = {
-    MOORAGE_URL: await startMoorage(t, folder, [], settings),
+    MOORAGE_URL: await startMoorage(t, folder, "data", settings),
     PATH: `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH ?? ""}`,
     ...(await shellCommands(t)),
     // npx must not ask the registry for a command that is not installed.
@@ -188,14 +190,23 @@ async function unignored(folder: string): Promise<string[]> {
   return files.split("\n").filter((file) => file !== "" && !given.test(file));
 }
 
+/** A server on a subfolder of the shell's folder; each night it is a process of its own, as its reader has it. */
 async function startMoorage(
   t: TestContext,
   folder: string,
-  flags: readonly string[],
+  dataDir = "data",
   env: Record<string, string> = {},
 ): Promise<string> {
-  return (await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0", ...flags], { cwd: folder, env }))
-    .url;
+  if (!RUNS_PROGRAMS) {
+    const { MOORAGE_TERMS_FILE: terms } = env;
+    const paths = {
+      MOORAGE_DATA_DIR: join(folder, dataDir),
+      ...(terms && { MOORAGE_TERMS_FILE: join(folder, terms) }),
+    };
+    return (await serveHere(t, folder, { ...env, ...paths })).url;
+  }
+  const args = [LAUNCHER, "serve", "--port", "0", "--data-dir", dataDir];
+  return (await startServing(t, process.execPath, args, { cwd: folder, env })).url;
 }
 
 export async function missingPrograms(): Promise<string[]> {

@@ -3,7 +3,8 @@ import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type FeedServer, startFeedServer } from "../../server/test/support/feed-server.ts";
 import { zipOf } from "../../server/test/support/zip.ts";
-import { LAUNCHER, moorage, startServing, temporaryFolder } from "./commands.ts";
+import { LAUNCHER, moorage, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 import { noTerminal, onTerminal } from "./terminal.ts";
 
 const record = (id: string, ...affected: object[]): { name: string; content: string } => ({
@@ -39,7 +40,7 @@ async function stage(t: TestContext): Promise<{
   source.pages.set("/scores.csv.gz", { content: gzipSync("#v\ncve,epss,percentile\nCVE-2026-1,0.5,0.9\n") });
   const cwd = temporaryFolder(t);
   const env = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_FEEDS_MIRROR: source.url };
-  await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd, env });
+  await serveHere(t, cwd, env);
   return { source, cwd, env, feeds: (...args) => moorage(["feeds", ...args], { cwd, env }) };
 }
 

@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { zipOf } from "../../server/test/support/zip.ts";
-import { LAUNCHER, moorage, startServing, temporaryFolder } from "./commands.ts";
+import { moorage, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 const RECORD = {
   id: "ACME-2026-1",
@@ -14,7 +15,7 @@ const RECORD = {
 /** A folder with the data of a server that runs. */
 async function installation(t: TestContext): Promise<string> {
   const cwd = temporaryFolder(t);
-  await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  await serveHere(t, cwd);
   return cwd;
 }
 

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { LAUNCHER, moorage, startServing, temporaryFolder } from "./commands.ts";
+import { moorage, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 const CONTENT = "x".repeat(2048);
 const DIGEST = `sha256:${createHash("sha256").update(CONTENT).digest("hex")}`;
@@ -16,7 +17,7 @@ test(
   { timeout: 120_000 },
   async (t) => {
     const cwd = temporaryFolder(t);
-    const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+    const server = await serveHere(t, cwd);
     const { stdout: token } = await moorage(["token", "--audience", "registry"], { cwd });
     const url = `${server.url}/v2/acme/app/blobs/uploads/?digest=${DIGEST}`;
     assert.equal(

@@ -47,7 +47,7 @@ test("no blob is fetched twice: not for two repos that share it, nor after the c
     [...fetched].toSorted(),
     [...wanted].toSorted().map((digest) => [digest, 1]),
   );
-  await there.server.child.kill("SIGKILL");
+  await there.close();
   for (const image of ["app:1", "web:1", "web:2"]) await here.ok("images", "inspect", `acme/old/acme/${image}`);
   assert.match(await here.ok("fsck", "--deep"), /^clean: /);
 });

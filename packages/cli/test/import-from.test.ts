@@ -109,7 +109,7 @@ test("a registry moves in: planned, applied, applied again, finished", async (t)
   assert.equal(finished, 0);
   const { syncConfig } = await here.json<{ syncConfig?: object }>("repos", "get", "acme/old/acme/app");
   assert.equal(syncConfig, undefined);
-  await there.server.child.kill("SIGKILL");
+  await there.close();
   assert.match(await here.ok("images", "inspect", "acme/old/acme/app:2.0", "-o", "json"), new RegExp(BUILD[2]));
 });
 

@@ -10,7 +10,8 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openProvider } from "../../server/test/support/openid-provider.ts";
 import { freePort, listenAnew } from "../../server/test/support/unused-port.ts";
-import { environment, LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
+import { environment, moorage, type Outcome, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 /** The subject of the provider's tokens: that of a service account of Kubernetes. */
 const SUBJECT = "system:serviceaccount:prod:web";
@@ -46,9 +47,10 @@ export async function openInstallation(t: TestContext, front: Front = async () =
   const folder = temporaryFolder(t);
   const inner = await freePort();
   const url = await openFront(t, `http://127.0.0.1:${inner}`, front);
-  await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", String(inner)], {
-    cwd: folder,
-    env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_BASE_URL: url },
+  await serveHere(t, folder, {
+    MOORAGE_PORT: String(inner),
+    MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
+    MOORAGE_BASE_URL: url,
   });
   const provider = await openProvider(url, SUBJECT);
   t.after(() => provider.close());

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openBrowser } from "../../server/test/support/browser.ts";
 import { CLIENT, openPeopleProvider, type PeopleProvider } from "../../server/test/support/people-provider.ts";
-import { environment, LAUNCHER, moorage, type Outcome, run, startServing, temporaryFolder } from "./commands.ts";
+import { environment, LAUNCHER, moorage, type Outcome, run, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 // Signing in on the command line through a real OpenID provider, with a browser on the same machine and on another one.
 
@@ -29,12 +30,10 @@ const TIMEOUT_MS = 60_000;
 
 async function open(t: TestContext): Promise<House> {
   const folder = temporaryFolder(t);
-  const server = await startServing(
-    t,
-    process.execPath,
-    [LAUNCHER, "serve", "--port", "0", "--data-dir", join(folder, "server")],
-    { env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
-  );
+  const server = await serveHere(t, folder, {
+    MOORAGE_DATA_DIR: join(folder, "server"),
+    MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
+  });
   const people = await openPeopleProvider();
   t.after(() => people.close());
   people.claims = { email: "ada@example.com", email_verified: true, groups: ["builders"] };

@@ -7,7 +7,8 @@ import { test, type TestContext } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { clientOf, type McpClient } from "../../server/test/support/mcp.ts";
-import { environment, LAUNCHER, moorage, startServing, temporaryFolder } from "./commands.ts";
+import { environment, LAUNCHER, moorage, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 const INFO = { name: "moorage-test", version: "1.0.0" };
 
@@ -20,7 +21,7 @@ function envOf(extra: Record<string, string> = {}): Record<string, string> {
 /** A server with an image of two builds, and its data folder. */
 async function serveImage(t: TestContext): Promise<{ cwd: string; url: string; digests: string[] }> {
   const cwd = temporaryFolder(t);
-  const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const { url } = await serveHere(t, cwd);
   const digests: string[] = [];
   for (const build of ["1", "2"]) {
     const { code, stdout, stderr } = await moorage(

@@ -5,7 +5,8 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
-import { LAUNCHER, moorage, startServing, temporaryFolder, type Outcome } from "./commands.ts";
+import { moorage, temporaryFolder, type Outcome } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 const NEWER_PATHS = /^\/(?:iam\/v2\/access:explain|registry\/v2\/search|registry\/v2\/repos\/[^?]*\/moves)/;
 
@@ -42,7 +43,7 @@ async function olderServer(t: TestContext, url: string): Promise<string> {
 
 test("commands say clearly what a server of an older version does not know, and go on where they can", async (t) => {
   const cwd = temporaryFolder(t);
-  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const server = await serveHere(t, cwd);
   const MOORAGE_TOKEN = (await moorage(["token"], { cwd })).stdout.trim();
   const older = await olderServer(t, server.url);
   const env = { MOORAGE_TOKEN, MOORAGE_URL: older, XDG_CONFIG_HOME: cwd };

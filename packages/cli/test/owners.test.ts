@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { LAUNCHER, moorage, startServing, temporaryFolder } from "./commands.ts";
+import { moorage, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 test("whoever is locked out becomes an owner on the server's machine, while the server runs", async (t) => {
   const cwd = temporaryFolder(t);
-  const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const { url } = await serveHere(t, cwd);
   const { organization, identity } = JSON.parse(readFileSync(join(cwd, "data", "bootstrap.json"), "utf8")) as {
     organization: { uid: string; name: string };
     identity: { uid: string };

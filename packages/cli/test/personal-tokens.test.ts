@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
+import { moorage, type Outcome, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 test("personal tokens by the command: made, used as MOORAGE_TOKEN, listed, revoked", async (t) => {
   const cwd = temporaryFolder(t);
-  const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const { url } = await serveHere(t, cwd);
   const tokens = (...args: string[]): Promise<Outcome> => moorage(["personal-tokens", ...args], { cwd });
   const make = async (...args: string[]): Promise<{ uid: string; token: string; registry: string }> => {
     const { code, stdout, stderr } = await tokens("create", "--json", ...args);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test, type TestContext } from "node:test";
-import { LAUNCHER, moorage, type Outcome, run, startServing, temporaryFolder } from "./commands.ts";
+import { moorage, type Outcome, run, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 const CONTENT = "a layer";
 const DIGEST = `sha256:${createHash("sha256").update(CONTENT).digest("hex")}`;
@@ -26,7 +27,7 @@ interface Identity {
 /** A server with the images acme/team/app and acme/other/app, and requests to it with the owner's tokens. */
 async function start(t: TestContext) {
   const cwd = temporaryFolder(t);
-  const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const { url } = await serveHere(t, cwd);
   const token = (await moorage(["token"], { cwd })).stdout.trim();
   const registry = (await moorage(["token", "--audience", "registry"], { cwd })).stdout.trim();
   const ask = (

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LAUNCHER, moorage, startServing, temporaryFolder } from "./commands.ts";
+import { moorage, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 test("lists of pulls and of exposures say what is not known, and what was pulled fits a terminal", async (t) => {
   const cwd = temporaryFolder(t);
-  const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const { url } = await serveHere(t, cwd);
   const run = async (...args: string[]) => {
     const { code, stdout, stderr } = await moorage(args, { cwd, env: { MOORAGE_URL: url } });
     assert.equal(code, 0, stderr);

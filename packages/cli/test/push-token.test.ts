@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { LAUNCHER, moorage, type Outcome, run, startServing, temporaryFolder } from "./commands.ts";
+import { LAUNCHER, moorage, type Outcome, run, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 interface Made {
   registry: string;
@@ -14,7 +15,7 @@ interface Made {
 /** A server with the image acme/app, and the command as its owner. */
 async function start(t: TestContext) {
   const cwd = temporaryFolder(t);
-  const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const { url } = await serveHere(t, cwd);
   const pushToken = (...args: string[]): Promise<Outcome> => moorage(["push-token", ...args], { cwd });
   const create = async (...args: string[]): Promise<Made> => {
     const { code, stdout, stderr } = await pushToken("create", "--json", ...args);

@@ -6,7 +6,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { makePassword } from "../src/password-key.ts";
-import { helper, LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
+import { helper, moorage, type Outcome, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 // Commands on a machine that has no data folder: with the sign-in of `moorage login`, or with a token that is given.
 
@@ -28,7 +29,7 @@ async function open(t: TestContext, extra: object = {}): Promise<Laptop> {
   const folder = temporaryFolder(t);
   const house = join(folder, "house");
   mkdirSync(house);
-  const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd: house });
+  const { url } = await serveHere(t, house);
   const owner = async (method: string, request: object): Promise<Record<string, unknown>> => {
     const { code, stdout, stderr } = await moorage(["call", method, JSON.stringify(request)], { cwd: house });
     assert.equal(code, 0, stderr);

@@ -12,8 +12,9 @@ import { NOUNS } from "../src/gen/resources.ts";
 import type { ArgumentSpec, MethodSpec } from "../src/resources/spec.ts";
 import { methodsOf } from "../src/resources/method-data.ts";
 import { tasksOf } from "../src/nouns.ts";
-import { environment, LAUNCHER, moorage, startServing, terminate } from "./commands.ts";
+import { environment, LAUNCHER, moorage } from "./commands.ts";
 import { openQuick } from "./quick.ts";
+import { serveHere } from "./server-here.ts";
 
 const DIGEST = `sha256:${"0".repeat(64)}`;
 const UID = "f".repeat(40);
@@ -403,14 +404,14 @@ const TAGS = sized(40_000, 100_000);
 test(`a list of ${TAGS} tags ends with its reader`, { timeout: 300_000 }, async (t) => {
   const quick = await openQuick(t);
   const made = JSON.parse(await quick.done("repos", "create", "acme/app", "-o", "json")) as { uid: string };
-  assert.equal(await terminate(quick.server), 0);
+  await quick.close();
   const database = new DatabaseSync(join(quick.folder, "data", "moorage.db"));
   database.exec(`
     with recursive s(n) as (select 1 union all select n + 1 from s where n < ${TAGS})
     insert into tags (uid, parent, name, digest, deprecated, bundles, create_time, update_time)
     select '${made.uid}/' || printf('%016x', n), '${made.uid}', printf('v%06d', n), '${DIGEST}', 0, '[]', 1795000000000, 1795000000000 from s`);
   database.close();
-  const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd: quick.folder });
+  const { url } = await serveHere(t, quick.folder);
   const env = { MOORAGE_TOKEN: (await quick.ok("token")).trim(), MOORAGE_URL: url };
 
   const command = `"${process.execPath}" "${LAUNCHER}" tags list acme/app -o name --debug | head -n 3`;

@@ -9,6 +9,8 @@ import type { TestContext } from "node:test";
 import { temporaryFolder } from "./commands.ts";
 import { commandIn } from "./hosts.ts";
 
+/** Whether each command and server is to be a process of its own. */
+export const RUNS_PROGRAMS = process.env["MOORAGE_TEST_PROGRAMS"] === "1";
 const COMMAND_TIMEOUT_MS = 180_000;
 /** Of all arguments and variables of a command. */
 const MAX_ORDER_BYTES = 4 << 20;
@@ -30,9 +32,9 @@ const FUNCTION = `moorage() {
 }
 `;
 
-/** The variables with which bash runs `moorage` in these processes. With MOORAGE_TEST_PROGRAMS=1 none. */
+/** The variables with which bash runs `moorage` in these processes. None where it is to be a program. */
 export async function shellCommands(t: TestContext): Promise<Record<string, string>> {
-  if (process.env["MOORAGE_TEST_PROGRAMS"] === "1") return {};
+  if (RUNS_PROGRAMS) return {};
   const folder = temporaryFolder(t);
   const output = join(folder, "output");
   mkdirSync(output);

@@ -5,7 +5,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { environment, LAUNCHER, moorage, startServing, temporaryFolder, terminate } from "./commands.ts";
+import { environment, LAUNCHER, moorage, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 import { openStage } from "./tasks-stage.ts";
 import { eventually } from "../../server/test/support/eventually.ts";
 
@@ -15,7 +16,7 @@ test(
   "events are printed as they happen, over a restart of the server, until Ctrl-C",
   { timeout: 300_000 },
   async (t) => {
-    const { server, url, folder, fails, push } = await openStage(t);
+    const { url, folder, fails, push, close } = await openStage(t);
     assert.deepEqual(await fails("events", "watch"), [
       2,
       "moorage: name the group whose events are meant; there are acme, public",
@@ -44,10 +45,10 @@ test(
     await push("acme/app:2.0", 2);
     assert.equal(await next(), "acme/app:2.0");
     // A connection that breaks loses nothing, and nothing comes twice.
-    await terminate(server);
+    await close();
     await eventually(() => words.includes("trying again"));
     const port = new URL(url).port;
-    await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", port], { cwd: folder });
+    await serveHere(t, folder, { MOORAGE_PORT: port });
     await push("acme/app:3.0", 3);
     assert.equal(await next(), "acme/app:3.0");
     assert.match(words, /^moorage: UNAVAILABLE: .*; trying again\nmoorage: connected again\n$/);

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { LAUNCHER, moorage, type Outcome, type Running, startServing, temporaryFolder } from "./commands.ts";
+import { moorage, type Outcome, temporaryFolder } from "./commands.ts";
+import { serveHere } from "./server-here.ts";
 
 /** The digests of `moorage sample --push`, by the number of the build. */
 export const BUILD = {
@@ -17,8 +18,9 @@ export const ENFORCED_POLICY =
 
 /** A running server and its folder. */
 export interface Stage {
-  server: Running;
   url: string;
+  /** Ends the server. */
+  close(): Promise<void>;
   /** The host[:port] in the names of its images. */
   host: string;
   folder: string;
@@ -39,9 +41,7 @@ export interface Stage {
 /** Starts a server, with further settings by their variables. */
 export async function openStage(t: TestContext, settings: Record<string, string> = {}): Promise<Stage> {
   const folder = temporaryFolder(t);
-  const args = [LAUNCHER, "serve", "--port", "0"];
-  const server = await startServing(t, process.execPath, args, { cwd: folder, env: settings });
-  const { url } = server;
+  const { url, close } = await serveHere(t, folder, settings);
   const env = { XDG_CONFIG_HOME: join(folder, "config") };
   const run: Stage["run"] = (args, extra = {}) => moorage(args, { cwd: folder, env: { ...env, ...extra } });
   const ok: Stage["ok"] = async (...args) => {
@@ -51,8 +51,8 @@ export async function openStage(t: TestContext, settings: Record<string, string>
   };
   const token = (await ok("token")).trim();
   return {
-    server,
     url,
+    close,
     host: new URL(url).host,
     folder,
     run,
