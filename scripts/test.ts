@@ -1,6 +1,6 @@
 // `npm test`: every test of the repository on SQLite, and on a fresh PostgreSQL those that depend on the engine.
 // `npm run test:all` (--all): everything on both, in the long versions. What that adds to `npm test` is in two parts:
-// --ci runs what decides whether a change lands, --nightly the others.
+// --ci runs what decides whether a change lands, in short versions; --nightly the others, and each long version.
 //
 //   npm test -- oci/blobs webhooks          the test files whose path contains one of the words, on both engines
 //   npm test -- --short oci                  of these, the ones that npm test has
@@ -16,7 +16,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { startPostgres, type TestPostgres } from "../packages/server/test/support/postgres.ts";
 import { bundleFolder } from "./bundle/folder.ts";
-import { type Engine, type Extent, planOf, type Unit, USES_DATABASE } from "./test/plan.ts";
+import { type Engine, type Extent, isLong, planOf, type Unit, USES_DATABASE } from "./test/plan.ts";
 import { defectsIn, failedIn, newTotals, print, printCpu, printTotals } from "./test/print.ts";
 import { type Outcome, runUnit } from "./test/unit.ts";
 
@@ -53,7 +53,7 @@ const common = {
   ...process.env,
   // Commands and servers start many times, with threads and processes of their own: they run from here.
   MOORAGE_BUNDLE: await bundleFolder({ compiled }),
-  ...(extent !== "quick" && { MOORAGE_TEST_LONG: "1" }),
+  ...(isLong(extent) && { MOORAGE_TEST_LONG: "1" }),
 };
 const postgres = units.some(({ engine }) => engine === "postgres") ? await startedPostgres() : undefined;
 const templates = mkdtempSync(join(tmpdir(), "moorage-templates-"));
@@ -70,7 +70,7 @@ console.log(`# ${concurrency} processes side by side`);
 if (extent === "ci") {
   const later = planOf({ root, words, engines, extent: "nightly" }).reduce((sum, { files }) => sum + files.length, 0);
   console.log(
-    `# left for npm run test:nightly: ${later} files, most of them on PostgreSQL, where npm test has them on SQLite`,
+    `# left for npm run test:nightly: ${later} files, in long versions, or on PostgreSQL, where npm test has them on SQLite`,
   );
 }
 

@@ -236,26 +236,17 @@ export const SQL_BY_HAND = [
 ];
 
 /**
- * Random worlds and long storms, which find by time, and moves of hundreds of repositories: their long versions run in
- * `npm run test:nightly`. `.ci/run` plays the short ones of those that `npm test` leaves out.
+ * Storms, races and servers that are killed at some points: what they meet depends on their share of the processors.
+ * `.ci/run` plays their short versions in a section of its own, in which fewer files run concurrently.
  */
-export const FINDS_BY_TIME = [
-  "cli/test/import-from-docker-registry",
+export const NEEDS_PROCESSORS = [
   "cli/test/import-from-folder-kills",
   "cli/test/import-from-kills",
-  "cli/test/import-from-team",
-  "test/api/lists-during-writes",
-  "test/api/properties-",
-  "test/auth/access-explain-worlds",
   "test/engines/fresh-answers",
   "test/faults/race",
   "test/faults/storm",
   "test/replication/two-way-kills",
-  "test/trust/fuzzed-signatures",
-  "test/trust/signed-worlds",
   "test/upstreams/follow-kills",
-  "test/upstreams/unknown-names",
-  "test/v1/sequences",
 ];
 
 /**

@@ -3,10 +3,10 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   DEPENDS_ON_ENGINE,
-  FINDS_BY_TIME,
   FIRST,
   HEAVY,
   IN_BROWSER,
+  NEEDS_PROCESSORS,
   OWN_PROCESS,
   SQL_BY_HAND,
   TAKES_LONG,
@@ -20,8 +20,8 @@ export interface Unit {
 }
 /**
  * `quick` is `npm test`: all that does not take long, on SQLite, and on PostgreSQL where the engine matters most. `all`
- * is everything on both engines, in the long versions. What it adds to `quick` is in two parts: `ci` is done before a
- * change lands, `nightly` is not.
+ * is everything on both engines, in the long versions (`isLong`). What it adds to `quick` is in two parts: `ci` is done
+ * before a change lands, in the short versions; `nightly` is the rest of PostgreSQL, and each long version.
  */
 export type Extent = "quick" | "all" | "ci" | "nightly";
 
@@ -35,7 +35,12 @@ const FILES = [
 /** Files that open a database: all of these can run on PostgreSQL. */
 export const USES_DATABASE = /^packages\/(?:(?!api|cli)\w+\/test\/|kernel\/src\/store\/)/;
 
-/** Files with a longer version, for `npm run test:all` (support/extent.ts). */
+/** True of the runs that have the long versions of `support/extent.ts`. */
+export function isLong(extent: Extent): boolean {
+  return extent === "all" || extent === "nightly";
+}
+
+/** Files with a long version. */
 const HAS_LONG_VERSION = /support\/(extent|properties)\.ts/;
 
 /** What a file with one of these does needs a process of its own; a test of the plan finds those that have none. */
@@ -69,14 +74,13 @@ export function planOf({ root, words, engines, extent, short = false, apart = fa
   const texts = new Map(files.map((path) => [path, readFileSync(join(root, path), "utf8")]));
   const textOf = (path: string): string => texts.get(path) ?? "";
   const isIn = (parts: readonly string[], path: string): boolean => parts.some((part) => path.includes(part));
-  const isLong = (path: string): boolean => HAS_LONG_VERSION.test(textOf(path));
   const isQuick = (path: string, engine: Engine): boolean => {
-    if (words.length > 0 && !short) return true;
+    if (extent === "quick" && words.length > 0 && !short) return true;
     return !isIn(TAKES_LONG, path) && (engine === "sqlite" || isIn(DEPENDS_ON_ENGINE, path));
   };
   const isBeforeLanding = (path: string, engine: Engine): boolean =>
     !path.startsWith(HEAVY) &&
-    !isIn(FINDS_BY_TIME, path) &&
+    !isIn(NEEDS_PROCESSORS, path) &&
     (engine === "sqlite" || isIn([...SQL_BY_HAND, ...DEPENDS_ON_ENGINE], path));
   const units = engines.flatMap((engine) => {
     const here = files.filter((path) => {
@@ -84,7 +88,9 @@ export function planOf({ root, words, engines, extent, short = false, apart = fa
       if (path.startsWith(HEAVY) && words.length === 0 && (engine === "postgres" || extent !== "all")) return false;
       if (extent === "quick") return isQuick(path, engine);
       if (extent === "all") return true;
-      return (isLong(path) || !isQuick(path, engine)) && isBeforeLanding(path, engine) === (extent === "ci");
+      const isMore = !isQuick(path, engine);
+      if (extent === "ci") return isMore && isBeforeLanding(path, engine);
+      return HAS_LONG_VERSION.test(textOf(path)) || (isMore && !isBeforeLanding(path, engine));
     });
     return unitsOf(engine, here, apart);
   });
