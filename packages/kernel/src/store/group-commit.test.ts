@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { openWriters } from "../../../server/test/support/writers.ts";
 import { commitTogether, type Work } from "./group-commit.ts";
 import { createSnapshotCache } from "./snapshot-cache.ts";
@@ -50,6 +51,24 @@ test("a write that fails changes nothing, before or after it has written, and th
   assert.deepEqual(await commit([failsEarly]), ["early"]);
   assert.deepEqual(await commit([add("f")]), ["f"]);
   assert.deepEqual(await keys(), ["a", "b", "c", "d", "e", "f"]);
+});
+
+test("what a branch of a write does after another has failed is undone with it", async (t) => {
+  const { commit, keys } = open(t);
+  const inBranches = async (tx: Database): Promise<void> => {
+    const late = async (): Promise<void> => {
+      // The query builder answers in a later microtask, even where the database is synchronous.
+      for (let reads = 0; reads < 20; reads += 1) await tx.selectFrom("installation").select("key").execute();
+      await addKey(tx, "late");
+    };
+    await Promise.all([late(), Promise.reject(new Error("refused"))]);
+  };
+  assert.deepEqual(await commit([add("a"), inBranches, add("b")]), ["a", "refused", "b"]);
+  assert.deepEqual(await commit([inBranches]), ["refused"]);
+  assert.deepEqual(await commit([dry(inBranches), add("c")]), ["refused", "c"]);
+  // Whatever still goes on has its turn.
+  await nextTurn();
+  assert.deepEqual(await keys(), ["a", "b", "c"]);
 });
 
 test("a write is run again only beside one that failed after it had written, and then once", async (t) => {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { setTimeout as wait } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { Code, MoorageError } from "../errors.ts";
 import type { ChangeKeys } from "./change-keys.ts";
 import { embeddedOf } from "./embedded-engine.ts";
@@ -110,9 +110,22 @@ async function runBare(db: Database, raw: DatabaseSync, works: readonly Work[]):
 }
 
 async function runDeclared(db: Database, work: Work): Promise<unknown> {
-  const value = await work.run(db);
+  const value = await workOf(db, work);
   embeddedOf(db)?.declare?.(work.changes?.(value));
   return value;
+}
+
+/**
+ * Runs the write to its end: when one of its branches has failed, another may go on, and what that writes is part of
+ * this write as well. It waits for nothing but the database, so by the next turn of the event loop it has ended.
+ */
+async function workOf(db: Database, work: Work): Promise<unknown> {
+  try {
+    return await work.run(db);
+  } catch (error) {
+    await nextTurn();
+    throw error;
+  }
 }
 
 /** Runs each write under its own savepoint. */

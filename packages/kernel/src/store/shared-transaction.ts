@@ -26,6 +26,11 @@ export interface Member {
   readonly hasWritten: boolean;
   /** What it has done so far, while rows are watched; otherwise nothing. */
   touched(): Touched;
+  /**
+   * To be called when its work has ended, by whatever way. A branch of the work that still goes on, since another one
+   * failed, asks for nothing more: its writes would be those of whoever has the connection next.
+   */
+  end(): void;
 }
 
 /** A member's parameters. */
@@ -93,6 +98,8 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
     }
   };
   const flush = (): void => {
+    // The end of the transaction has sent them already.
+    if (questions.length === 0) return;
     const sent = questions;
     questions = [];
     round += 1;
@@ -116,12 +123,13 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
     // Where the member's next statement may be at the earliest: after its last one.
     let earliest = { round, at: 0 };
     let hasWritten = false;
+    let hasEnded = false;
     const member = (joined += 1);
     const reads: WatchedRead[] = [];
     const changes = pendingChanges();
     connection.changes.push(changes);
     const ask: Run = async (text, parameters) => {
-      if (isOver) throw new Error("the transaction has ended");
+      if (isOver || hasEnded) throw new Error("the transaction has ended");
       const tables = changedTables(text);
       if (watched !== undefined && tables?.size === 0) reads.push({ text, parameters });
       hasWritten ||= !READS.test(text);
@@ -147,6 +155,9 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
     return {
       db,
       touched: () => ({ rows: rows(), reads }),
+      end: () => {
+        hasEnded = true;
+      },
       get hasWritten() {
         return hasWritten;
       },
@@ -155,7 +166,7 @@ function shareConnection(connection: PipelinedConnection): { join(): Member; end
   return {
     join,
     async end() {
-      if (questions.length > 0) flush();
+      flush();
       while (underWay.size > 0) await Promise.all(underWay);
       isOver = true;
       if (failure !== undefined) throw failure.error;

@@ -157,10 +157,13 @@ export async function runAsMember<T>(tx: Database, run: (tx: Database) => Promis
   let outcome: { value: T } | { error: unknown } | undefined;
   try {
     await shareTransaction(tx, async (join) => {
+      const member = join();
       try {
-        outcome = { value: await run(join().db) };
+        outcome = { value: await run(member.db) };
       } catch (error) {
         outcome = { error };
+      } finally {
+        member.end();
       }
     });
   } catch (error) {
@@ -196,6 +199,8 @@ async function runTogether(tx: Database, members: readonly Waiting[]): Promise<O
           return { value: await run(member.db) };
         } catch (error) {
           return { error, hasWritten: member.hasWritten };
+        } finally {
+          member.end();
         }
       }),
     );

@@ -327,6 +327,32 @@ test("what a command goes on with after the end of its transaction changes nothi
   );
 });
 
+test("a branch of a command that goes on when another has failed writes nothing", LIMIT, async (t) => {
+  const { store, db } = await open(t);
+  await insert(db, "there", 1);
+  const share = sharedCommits(store);
+  const refused = new MoorageError(Code.FailedPrecondition, "refused");
+  const branches: Promise<unknown>[] = [];
+  const inBranches = async (tx: Database): Promise<void> => {
+    const late = read(tx, "there");
+    const branch = Promise.resolve(late).then(async () => await insert(tx, "late", 1));
+    branches.push(branch);
+    await Promise.all([branch, Promise.reject(refused)]);
+  };
+  const isRefused = (error: unknown): boolean => error === refused;
+  // Alone, and beside one that succeeds.
+  await assert.rejects(share({ writes: ["late"] }, inBranches), isRefused);
+  await Promise.all([
+    assert.rejects(share({ writes: ["late"] }, inBranches), isRefused),
+    share({ writes: ["other"] }, countUp("other")),
+  ]);
+  assert.deepEqual(
+    (await rowsOf(db)).map(({ name }) => name),
+    ["other", "there"],
+  );
+  await Promise.all(branches.map((branch) => assert.rejects(branch, /the transaction has ended/)));
+});
+
 test("a command whose turn does not come in time is rejected with UNAVAILABLE", LIMIT, async (t) => {
   const { store } = await open(t);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
