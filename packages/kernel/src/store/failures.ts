@@ -17,11 +17,17 @@ export class TransientError extends Error {
   readonly kind: keyof typeof KINDS;
   /** The fault that remains when retries do not help; none for collisions. */
   readonly reason: StorageReason | undefined;
+  /**
+   * Whether it may be a defect as well, such as a key that is inserted although it is there: then retries are few, and
+   * what remains is the cause.
+   */
+  readonly mayBeDefect: boolean;
 
-  constructor(kind: keyof typeof KINDS, cause: unknown, reason?: StorageReason) {
+  constructor(kind: keyof typeof KINDS, cause: unknown, reason?: StorageReason, mayBeDefect = false) {
     super(KINDS[kind], { cause });
     this.kind = kind;
     this.reason = kind === "collision" ? undefined : (reason ?? "unreachable");
+    this.mayBeDefect = mayBeDefect;
   }
 }
 
@@ -50,6 +56,7 @@ export function meaningOf(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof MoorageError || error instanceof TransientError) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const meaning = meaningOfSqlState(code, error.message);
+  if (meaning?.retry === "duplicate") return new TransientError("collision", error, undefined, true);
   if (meaning?.retry !== undefined) return new TransientError(meaning.retry, error, meaning.reason);
   if (meaning?.reason !== undefined) return databaseFault(meaning.reason, error);
   if (SILENT.test(error.message)) return new TransientError("connection", error, "silent");
@@ -74,11 +81,14 @@ export function unavailable(message: string, cause: unknown): MoorageError {
 
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 500;
+/** How often at most work is done again after what may be a defect. */
+const MOST_DOUBTS = 5;
 
 /**
  * Runs the work until it succeeds, fails for good, or `windowMs` have passed since the first attempt, or for collisions
  * and shortages since the first of them. The pauses grow and are random, so that transactions that collided do
- * not meet again. Then throws ABORTED for collisions, and the fault for the others.
+ * not meet again. Then throws ABORTED for collisions, and the fault for the others. What may be a defect is retried a
+ * few times; then its cause is thrown.
  */
 export async function retried<T>(
   windowMs: number,
@@ -87,11 +97,13 @@ export async function retried<T>(
 ): Promise<T> {
   const startedMs = performance.now();
   let firstMs: number | undefined;
+  let doubts = 0;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof TransientError)) throw error;
+      if (error.mayBeDefect && (doubts += 1) > MOST_DOUBTS) throw error.cause;
       const nowMs = performance.now();
       const sinceMs = error.kind === "connection" ? startedMs : (firstMs ??= nowMs);
       if (nowMs + pauseMs > sinceMs + windowMs) throw forCaller(error);

@@ -10,6 +10,7 @@ test("each class of SQLSTATE is retried where that may help, and stands for a fa
   const cases: [code: string, message: string, kind: string, reason: string | undefined][] = [
     ["40001", "", "collision", undefined],
     ["40P01", "", "collision", undefined],
+    ["23505", "", "collision", undefined],
     ["0A000", "cached plan must not change result type", "collision", undefined],
     ["0A000", "cannot use serializable mode in a hot standby", "connection", "read_only"],
     ["25006", "", "connection", "read_only"],
@@ -47,6 +48,6 @@ test("each class of SQLSTATE is retried where that may help, and stands for a fa
     if (meaning instanceof MoorageError)
       assert.equal(meaning.code, reason === "full" ? Code.ResourceExhausted : Code.Unavailable);
   }
-  for (const defect of [failing("42P01"), failing("23505"), failing("XX000"), failing("22021"), new Error("else")])
+  for (const defect of [failing("42P01"), failing("XX000"), failing("22021"), new Error("else")])
     assert.equal(meaningOf(defect), defect);
 });

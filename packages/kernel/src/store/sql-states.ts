@@ -3,11 +3,12 @@ import type { StorageReason } from "../errors.ts";
 /** What an error of PostgreSQL means for whoever asked. */
 export interface SqlStateMeaning {
   /**
-   * What may help: the transaction once more (`collision`: others changed the same; `shortage`: the server lacks
-   * something that others give back), or on another connection. Undefined when nothing but time does.
+   * What may help: the transaction once more (`collision`: others changed the same; `duplicate`: others may have
+   * inserted the key since the transaction looked; `shortage`: the server lacks something that others give back), or on
+   * another connection. Undefined when nothing but time does.
    */
-  retry?: "collision" | "connection" | "shortage";
-  /** The fault to answer with when retries did not help; none for collisions. */
+  retry?: "collision" | "duplicate" | "connection" | "shortage";
+  /** The fault to answer with when retries did not help; none for collisions and duplicates. */
   reason?: StorageReason;
 }
 
@@ -25,6 +26,9 @@ const MEANINGS: Readonly<Record<string, SqlStateMeaning>> = {
   "25P04": UNREACHABLE,
   // After a failover to a standby, which may take writes a moment later.
   "25006": READ_ONLY,
+  // Where a transaction looked by another index than the one that is violated, PostgreSQL does not see that its look
+  // and another's insert collide. Source: its documentation, "Serialization Failure Handling".
+  "23505": { retry: "duplicate" },
   "28": DENIED,
   "3D000": { retry: "connection", reason: "missing" },
   "40001": { retry: "collision" },

@@ -207,7 +207,9 @@ async function runTogether(tx: Database, members: readonly Waiting[]): Promise<O
     if (WATCHES_ROWS && !outcomes.some(spoils)) await requireDeclared(joined, join().db);
     return outcomes;
   }).catch((error: unknown) => {
-    throw error instanceof TransientError || error instanceof DeclarationError ? error : new Spoiled(() => true);
+    // A defect would be one of the others' as well, as long as it is not known whose it is.
+    const isOfAll = error instanceof TransientError && !error.mayBeDefect;
+    throw isOfAll || error instanceof DeclarationError ? error : new Spoiled(() => true);
   });
   if (outcomes.some(spoils)) throw new Spoiled((at) => spoils(outcomes[at]));
   return outcomes;
