@@ -36,13 +36,14 @@ async function firstSteps({ dataDir, registryAudience, registryUrl, organization
 }
 
 async function serve(settings: Config): Promise<void> {
-  const { endOnSignals, hasBootstrap, releaseMemory, startServer, startWorkers } = await import("@moorage/server");
+  const { endOnSignals, hasBootstrap, releaseMemoryWhenIdle, startServer, startWorkers } =
+    await import("@moorage/server");
   // A log that something else reads has nothing but its lines.
   const wantsHints = process.stdout.isTTY && !hasBootstrap(settings.dataDir);
   const server: Pick<Workers, "config" | "close"> & { failed?: Promise<never> } =
     settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
   endOnSignals(server, settings.drainDelayMs);
-  releaseMemory();
+  releaseMemoryWhenIdle();
   if (wantsHints) {
     process.stdout.write(await firstSteps(server.config));
   }

@@ -47,7 +47,7 @@ export { type Closed, type CloseOptions, endOnSignals } from "./boot/end.ts";
 export { type Server, type ServerOptions, startServer } from "./boot/server.ts";
 export { signToken, type SignTokenRequest } from "./boot/sign-token.ts";
 export { makeTempFolder } from "@moorage/kernel/lib/temp-folders";
-export { releaseMemory } from "@moorage/kernel/lib/release-memory";
+export { releaseMemoryWhenIdle } from "@moorage/kernel/lib/release-memory";
 export { type Covered, FEED_FORMATS, type FeedDefinition, type Imported } from "@moorage/security/security";
 export { StoreError } from "@moorage/kernel/store";
 export { startWorkers, type Workers } from "./boot/cluster.ts";

@@ -2,7 +2,7 @@
 // ends.
 import type { Socket } from "node:net";
 import { ConfigError } from "@moorage/kernel/config";
-import { releaseMemory } from "@moorage/kernel/lib/release-memory";
+import { releaseMemoryWhenIdle } from "@moorage/kernel/lib/release-memory";
 import { createLog, mergeSnapshots, type Snapshot } from "@moorage/kernel/observe";
 import { StoreError } from "@moorage/kernel/store";
 import { closeAndExit } from "./end.ts";
@@ -32,7 +32,7 @@ async function start({ settings, number, address }: ToWorker & { type: "start" }
     source: { address, port: settings.port, start: takeConnections },
   });
   send({ type: "ready" });
-  releaseMemory();
+  releaseMemoryWhenIdle();
   return server;
 }
 
