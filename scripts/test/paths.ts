@@ -236,12 +236,14 @@ export const SQL_BY_HAND = [
 ];
 
 /**
- * Storms, races and servers that are killed at some points: what they meet depends on their share of the processors.
- * `.ci/run` plays their short versions in a section of its own, in which fewer files run concurrently.
+ * Files that `.ci/run` plays in other sections. What storms, races and servers that are killed at some points meet
+ * depends on their share of the processors: their section runs fewer files concurrently. And packing takes a minute,
+ * which a release does as well.
  */
-export const NEEDS_PROCESSORS = [
+export const IN_OTHER_SECTIONS = [
   "cli/test/import-from-folder-kills",
   "cli/test/import-from-kills",
+  "cli/test/pack",
   "test/engines/fresh-answers",
   "test/faults/race",
   "test/faults/storm",

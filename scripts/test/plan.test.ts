@@ -8,7 +8,7 @@ import {
   FIRST,
   HEAVY,
   IN_BROWSER,
-  NEEDS_PROCESSORS,
+  IN_OTHER_SECTIONS,
   OWN_PROCESS,
   SQL_BY_HAND,
   TAKES_LONG,
@@ -35,11 +35,11 @@ test("npm test runs every file that does not take long on SQLite, once; CI and t
     heavy.length > 0 && heavy.every((run) => run.startsWith("sqlite ")),
     "the night has a section of its own for these",
   );
-  const apart = sqlite(all).filter((run) => isIn(NEEDS_PROCESSORS, run));
+  const apart = sqlite(all).filter((run) => isIn(IN_OTHER_SECTIONS, run));
   assert.deepEqual(new Set([...quick, ...ci, ...nightly, ...heavy]), new Set(all));
   assert.deepEqual(sqlite([...quick, ...ci, ...apart, ...heavy]), sqlite(all), "on SQLite CI plays everything else");
   const beforeLanding = readFileSync(join(root, ".ci/run"), "utf8");
-  for (const part of NEEDS_PROCESSORS) assert.ok(beforeLanding.includes(` ${part}`), `.ci/run plays ${part}`);
+  for (const part of IN_OTHER_SECTIONS) assert.ok(beforeLanding.includes(` ${part}`), `.ci/run plays ${part}`);
   for (const run of ci) assert.ok(run.startsWith("sqlite ") || isIn([...SQL_BY_HAND, ...DEPENDS_ON_ENGINE], run), run);
 });
 
@@ -48,7 +48,7 @@ test("every part of a path in the plan matches an existing file", () => {
   for (const part of [
     ...DEPENDS_ON_ENGINE,
     ...SQL_BY_HAND,
-    ...NEEDS_PROCESSORS,
+    ...IN_OTHER_SECTIONS,
     ...TAKES_LONG,
     ...FIRST,
     ...OWN_PROCESS,

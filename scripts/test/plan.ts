@@ -6,7 +6,7 @@ import {
   FIRST,
   HEAVY,
   IN_BROWSER,
-  NEEDS_PROCESSORS,
+  IN_OTHER_SECTIONS,
   OWN_PROCESS,
   SQL_BY_HAND,
   TAKES_LONG,
@@ -80,7 +80,7 @@ export function planOf({ root, words, engines, extent, short = false, apart = fa
   };
   const isBeforeLanding = (path: string, engine: Engine): boolean =>
     !path.startsWith(HEAVY) &&
-    !isIn(NEEDS_PROCESSORS, path) &&
+    !isIn(IN_OTHER_SECTIONS, path) &&
     (engine === "sqlite" || isIn([...SQL_BY_HAND, ...DEPENDS_ON_ENGINE], path));
   const units = engines.flatMap((engine) => {
     const here = files.filter((path) => {

@@ -128,9 +128,14 @@ test("installed for the whole machine, the package has the command, its completi
 
 let packing: Promise<string[]> | undefined;
 
-/** The packages' files, packed once for all tests of this file. */
+/**
+ * The packages' files, packed once for all tests of this file; those in the folder MOORAGE_TEST_PACKED, where that is
+ * set, as after `npm run release`.
+ */
 function packedOnce(): Promise<string[]> {
   packing ??= (async () => {
+    const folder = process.env["MOORAGE_TEST_PACKED"];
+    if (folder !== undefined) return globSync("*.tgz", { cwd: folder }).map((name) => join(folder, name));
     // Half a minute on a quiet machine, and many times that beside other tests.
     const packed = await run(process.execPath, [PACK], { timeoutMs: 600_000 });
     assert.equal(packed.code, 0, `${packed.stdout}\n${packed.stderr}`);
