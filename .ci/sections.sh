@@ -55,11 +55,12 @@ summary() {
   [ ${#DONE[@]} -eq 0 ] || printf '%s\n' "${DONE[@]}"
 }
 
-# Debian's Chromium, and Lighthouse.
+# Debian's Chromium, the one without a window, and Lighthouse.
 bring_chromium() {
   if ! command -v chromium > /dev/null; then
     apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium > /dev/null || { echo "Chromium: not run: it cannot be installed here"; return 77; }
   fi
+  command -v chromium-headless-shell > /dev/null || apt-get -qq install -y --no-install-recommends chromium-headless-shell > /dev/null || echo "without chromium-headless-shell, which is quicker"
   .ci/tools.sh lighthouse > /dev/null || echo "without Lighthouse"
 }
 export -f bring_chromium

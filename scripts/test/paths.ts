@@ -256,6 +256,9 @@ export const IN_OTHER_SECTIONS = [
  * processes, then other files that share a process, then the rest.
  */
 export const FIRST = [
+  "console/test/accessible",
+  "console/test/lighthouse",
+  "console/test/pictures",
   "test/admin/export-import.",
   "cli/test/docs.",
   "test/engines/fresh-answers",
@@ -276,7 +279,8 @@ export const OWN_PROCESS = [
   "cli/test/loading",
   "cli/test/pack",
   "cli/test/docs.",
-  "packages/console/test/",
+  "console/test/restart",
+  "console/test/scrolling",
   "src/lib/process-pool/",
   "src/lib/program-file",
   "src/lib/release-memory",

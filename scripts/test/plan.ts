@@ -51,7 +51,7 @@ export const CHANGES_ITS_PROCESS = [
 ];
 const COMMANDS = "packages/cli/test/";
 /** How many files share a process, which all of them keep what they loaded in. */
-const SHARE = { pure: 40, servers: 14, commands: 5 };
+const SHARE = { pure: 40, servers: 14, commands: 5, browser: 4 };
 
 export interface Wanted {
   root: string;
@@ -105,9 +105,15 @@ export function planOf({ root, words, engines, extent, short = false, apart = fa
 function unitsOf(engine: Engine, files: string[], apart: boolean): Unit[] {
   const isAlone = (path: string): boolean => apart || [...OWN_PROCESS, ...FIRST].some((part) => path.includes(part));
   const kindOf = (path: string): keyof typeof SHARE =>
-    path.startsWith(COMMANDS) ? "commands" : /^packages\/[^/]+\/test\//.test(path) ? "servers" : "pure";
+    path.startsWith(COMMANDS)
+      ? "commands"
+      : path.startsWith(IN_BROWSER)
+        ? "browser"
+        : /^packages\/[^/]+\/test\//.test(path)
+          ? "servers"
+          : "pure";
   const together = files.filter((path) => !isAlone(path));
-  const shared = (["commands", "servers", "pure"] as const).flatMap((kind) =>
+  const shared = (["commands", "browser", "servers", "pure"] as const).flatMap((kind) =>
     chunks(
       together.filter((path) => kindOf(path) === kind),
       SHARE[kind],

@@ -6,6 +6,13 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
+/**
+ * The same browser without what people see around a page, which takes three quarters of its processor time. The night
+ * has the whole one.
+ */
+const SHELL = process.env["MOORAGE_TEST_WHOLE_BROWSER"]
+  ? undefined
+  : ["/usr/bin/chromium-headless-shell"].find((path) => existsSync(path));
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -37,11 +44,18 @@ export interface Console {
   close(): Promise<void>;
 }
 
-/** Builds the console when it is older than its sources, and starts Chromium. Undefined when none is installed. */
-export async function openBrowser(flags: readonly string[] = []): Promise<Browser | undefined> {
-  if (CHROMIUM === undefined) return undefined;
+/**
+ * Builds the console when it is older than its sources, and starts Chromium: `whole` where small differences count.
+ * Undefined when none is installed.
+ */
+export async function openBrowser(
+  flags: readonly string[] = [],
+  { whole = false }: { whole?: boolean | undefined } = {},
+): Promise<Browser | undefined> {
+  const executablePath = whole ? CHROMIUM : (SHELL ?? CHROMIUM);
+  if (executablePath === undefined) return undefined;
   buildConsole();
-  return await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...flags], timeout: TIMEOUT_MS });
+  return await chromium.launch({ executablePath, args: [...FLAGS, ...flags], timeout: TIMEOUT_MS });
 }
 
 /** Builds the console when needed, and starts Chromium with one profile, which other programs reach by its port. */
@@ -90,14 +104,14 @@ export async function codeOf(page: Page, name: string): Promise<void> {
 
 /**
  * Starts them. Undefined when no Chromium is installed: the tests are then skipped by `skipWithout`. `env`: settings of
- * the server. `flags`: of Chromium. `startMs`: what the server's clock says at first; now without one.
+ * the server. `flags` and `whole`: as for openBrowser. `startMs`: what the server's clock says at first; now without
+ * one.
  */
 export async function openConsole(
   env: Record<string, string> = {},
-  flags: readonly string[] = [],
-  startMs?: number,
+  { flags = [], whole, startMs }: { flags?: readonly string[]; whole?: boolean; startMs?: number } = {},
 ): Promise<Console | undefined> {
-  const browser = await openBrowser(flags);
+  const browser = await openBrowser(flags, { whole });
   if (browser === undefined) return undefined;
   const platform = await startPlatform(env, undefined, startMs);
   const complaints: string[] = [];

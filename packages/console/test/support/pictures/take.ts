@@ -30,7 +30,7 @@ const CONCURRENT = 3;
 /** A server with the showcase, and a browser for pictures. Undefined without Chromium. */
 export async function openShowcase(): Promise<Opened | undefined> {
   const env = { MOORAGE_CATALOG_IMAGES: "1", MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
-  const console_ = await openConsole(env, STEADY_FLAGS, SHOWN_MS);
+  const console_ = await openConsole(env, { flags: STEADY_FLAGS, whole: true, startMs: SHOWN_MS });
   if (console_ === undefined) return undefined;
   const showcase = await fillShowcase(console_.platform);
   await fillDays(console_.platform, showcase.repo);
