@@ -25,7 +25,8 @@ export const MACHINE_FORMS: readonly MachineForm[] = [
 
 /** The form read: what it makes of the values, or what is wrong with them, and the values as they were read. */
 export type ReadForm =
-  { readonly problems: readonly FormProblem[] } | { readonly result: FormResult; readonly values: FormValues };
+  | { readonly problems: readonly FormProblem[] }
+  | { readonly result: FormResult; readonly values: FormValues };
 
 /** Reads what was typed into a form. Values of other forms are not looked at. */
 export function readForm(form: MachineForm, typed: FormValues): ReadForm {

@@ -2,7 +2,16 @@ import type { ReactNode } from "react";
 import styles from "./badge.module.css";
 
 export type BadgeLook =
-  "plain" | "outline" | "success" | "warning" | "danger" | "critical" | "high" | "medium" | "low" | "accent";
+  | "plain"
+  | "outline"
+  | "success"
+  | "warning"
+  | "danger"
+  | "critical"
+  | "high"
+  | "medium"
+  | "low"
+  | "accent";
 
 export interface BadgeProps {
   look?: BadgeLook;

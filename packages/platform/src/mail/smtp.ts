@@ -5,7 +5,15 @@ import type { MailText } from "./text.ts";
 
 /** What a mail failed by. `mail`: the mail server has not taken this one; `off`: there is no mail server. */
 export type MailFault =
-  "name" | "unreachable" | "silent" | "untrusted" | "signIn" | "notReady" | "mail" | "interrupted" | "off";
+  | "name"
+  | "unreachable"
+  | "silent"
+  | "untrusted"
+  | "signIn"
+  | "notReady"
+  | "mail"
+  | "interrupted"
+  | "off";
 
 /** Why the mail server did not take a mail. */
 export class MailError extends Error {

@@ -2,7 +2,9 @@ import type { Sink, SinkAnswer } from "./sink.ts";
 
 /** A sink's answer to whether it allows events. `failed`: it did not answer. */
 export type Handshake =
-  { kind: "allowed"; ratePerMinute: number } | { kind: "rejected"; reason: string } | { kind: "failed"; error: string };
+  | { kind: "allowed"; ratePerMinute: number }
+  | { kind: "rejected"; reason: string }
+  | { kind: "failed"; error: string };
 
 /** How long a sink's answer is valid. */
 export const HANDSHAKE_EVERY_MS = 86_400_000;

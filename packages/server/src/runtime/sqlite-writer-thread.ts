@@ -54,7 +54,9 @@ export type ToWriter = (WriteRequest | ProbeRequest)[] | "close";
  * for the log; `isDamage`: the file is damaged.
  */
 export type WriteAnswer = { id: number } & (
-  { value: unknown; wakes?: readonly Waking[] } | { error: PlainError } | Fault
+  | { value: unknown; wakes?: readonly Waking[] }
+  | { error: PlainError }
+  | Fault
 );
 interface Fault {
   fault: string;

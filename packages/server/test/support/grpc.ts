@@ -32,7 +32,8 @@ import type { Json } from "./platform.ts";
 export type Refused = Pick<Json, "code" | "message" | "details">;
 /** The result of a gRPC call: a message, or a google.rpc.Status in REST's JSON. */
 type GrpcAnswer<O extends DescMessage> =
-  { message: MessageShape<O>; error?: undefined } | { message?: undefined; error: Refused };
+  | { message: MessageShape<O>; error?: undefined }
+  | { message?: undefined; error: Refused };
 
 /** A gRPC client over HTTP/2 in clear text, for every method. */
 export interface Grpc {

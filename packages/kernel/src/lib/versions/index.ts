@@ -22,7 +22,17 @@ export { numberKey, semverKey } from "./sort-keys.ts";
  * `cran` for R, `pub` for Dart.
  */
 export type VersionOrder =
-  "dpkg" | "apk" | "rpm" | "semver" | "pypi" | "maven" | "composer" | "rubygems" | "nuget" | "cran" | "pub";
+  | "dpkg"
+  | "apk"
+  | "rpm"
+  | "semver"
+  | "pypi"
+  | "maven"
+  | "composer"
+  | "rubygems"
+  | "nuget"
+  | "cran"
+  | "pub";
 
 const ORDERS: Readonly<
   Record<VersionOrder, { compare: (a: string, b: string) => Sign; isVersion: (text: string) => boolean }>

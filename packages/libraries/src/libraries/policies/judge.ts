@@ -43,7 +43,8 @@ export interface Judge {
 
 /** A judge as plain data, for the tasks that judge the versions of large documents. */
 export type JudgeData =
-  undefined | { policy: Row<"artifact_policies">; normalized: string; malware: MalwareData | undefined; nowMs: number };
+  | undefined
+  | { policy: Row<"artifact_policies">; normalized: string; malware: MalwareData | undefined; nowMs: number };
 
 /** The judge that the data are of. */
 export async function judgeOf(data: JudgeData): Promise<Judge> {

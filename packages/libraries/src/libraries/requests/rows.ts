@@ -19,7 +19,8 @@ export interface ArtifactRows extends KeptRows {
 
 /** The same as tasks get it: as it is, or of a large artifact in pages of JSON. */
 export type RowsInput =
-  ArtifactRows | { artifact: Row<"artifacts"> | undefined; pages: { versions: Uint8Array[]; files: Uint8Array[] } };
+  | ArtifactRows
+  | { artifact: Row<"artifacts"> | undefined; pages: { versions: Uint8Array[]; files: Uint8Array[] } };
 
 /** The bytes of a row, beside its texts. */
 const ROW_BYTES = 300;

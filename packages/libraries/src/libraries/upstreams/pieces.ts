@@ -10,7 +10,8 @@ const unpack = promisify(gunzip);
 
 /** A document as tasks get it: small, or divided into pieces that are compressed. */
 export type DocumentInput<K extends AnyKind> =
-  { value: KindValue<K> } | { kind: string; head: KindHead<K>; pieces: readonly Uint8Array[] };
+  | { value: KindValue<K> }
+  | { kind: string; head: KindHead<K>; pieces: readonly Uint8Array[] };
 
 type PieceEntry = readonly [key: string, position: number, entry: unknown];
 

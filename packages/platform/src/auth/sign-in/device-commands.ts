@@ -22,7 +22,8 @@ export interface OpenDevice {
 
 /** The answer to a device that polls the token endpoint; see RFC 8628 §3.5. */
 export type Poll =
-  { outcome: "granted"; granted: Granted } | { outcome: "pending" | "slow_down" | "denied" | "expired" | "unknown" };
+  | { outcome: "granted"; granted: Granted }
+  | { outcome: "pending" | "slow_down" | "denied" | "expired" | "unknown" };
 
 // How much longer the interval becomes for a device that polls too often. Source: RFC 8628 §3.5.
 const SLOWER_MS = 5_000;

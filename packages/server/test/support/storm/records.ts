@@ -31,7 +31,8 @@ export interface Trust {
 
 /** A message to the receivers' process. */
 export type Instruction =
-  { kind: "trust"; issuer: string; keys: { keys: object[] }; by: Record<string, Trust> } | { kind: "flush" };
+  | { kind: "trust"; issuer: string; keys: { keys: object[] }; by: Record<string, Trust> }
+  | { kind: "flush" };
 
 /** A message from the receivers' process: the port that it listens on, or that all records so far are written. */
 export type Said = { say: "listening"; port: number } | { say: "flushed" };

@@ -15,7 +15,16 @@ export interface Names {
 }
 
 export type KindName =
-  "group" | "role" | "identity" | "binding" | "provider" | "mapping" | "invite" | "association" | "repo" | "tag";
+  | "group"
+  | "role"
+  | "identity"
+  | "binding"
+  | "provider"
+  | "mapping"
+  | "invite"
+  | "association"
+  | "repo"
+  | "tag";
 
 /** How a resource is made, replaced and deleted by each version. */
 export interface Kind {
