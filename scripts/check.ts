@@ -5,14 +5,14 @@ import { availableParallelism } from "node:os";
 
 /** Scripts of package.json, those that take longest first. */
 const CHECKS = [
-  "check:format",
-  "check:patterns",
   "typecheck",
+  "check:patterns",
   "check:generated",
   "check:words",
   "check:exports",
-  "lint",
   "check:v1",
+  "lint",
+  "check:format",
   "check:layers",
 ];
 
