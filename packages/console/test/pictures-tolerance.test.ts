@@ -22,7 +22,7 @@ const PAGE = `<style>
     border: 1px solid #cdd4dc; background: #fff }
 </style><h1>Images</h1><button>New image</button><table>${ROWS.join("")}</table>`;
 
-const browser = await openBrowser(STEADY_FLAGS, { whole: true });
+const browser = await openBrowser({ flags: STEADY_FLAGS, whole: true });
 after(() => browser?.close());
 
 interface Drawn {

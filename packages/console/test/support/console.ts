@@ -10,9 +10,8 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) 
  * The same browser without what people see around a page, which takes three quarters of its processor time. The night
  * has the whole one.
  */
-const SHELL = process.env["MOORAGE_TEST_WHOLE_BROWSER"]
-  ? undefined
-  : ["/usr/bin/chromium-headless-shell"].find((path) => existsSync(path));
+const SHELL = "/usr/bin/chromium-headless-shell";
+const USES_SHELL = !process.env["MOORAGE_TEST_WHOLE_BROWSER"] && existsSync(SHELL);
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -44,15 +43,15 @@ export interface Console {
   close(): Promise<void>;
 }
 
-/**
- * Builds the console when it is older than its sources, and starts Chromium: `whole` where small differences count.
- * Undefined when none is installed.
- */
-export async function openBrowser(
-  flags: readonly string[] = [],
-  { whole = false }: { whole?: boolean | undefined } = {},
-): Promise<Browser | undefined> {
-  const executablePath = whole ? CHROMIUM : (SHELL ?? CHROMIUM);
+/** `flags`: of Chromium. `whole`: the whole browser, for comparisons in which small differences count. */
+interface BrowserOptions {
+  flags?: readonly string[];
+  whole?: boolean;
+}
+
+/** Builds the console when it is older than its sources, and starts Chromium. Undefined when none is installed. */
+export async function openBrowser({ flags = [], whole = false }: BrowserOptions = {}): Promise<Browser | undefined> {
+  const executablePath = USES_SHELL && !whole ? SHELL : CHROMIUM;
   if (executablePath === undefined) return undefined;
   buildConsole();
   return await chromium.launch({ executablePath, args: [...FLAGS, ...flags], timeout: TIMEOUT_MS });
@@ -104,14 +103,13 @@ export async function codeOf(page: Page, name: string): Promise<void> {
 
 /**
  * Starts them. Undefined when no Chromium is installed: the tests are then skipped by `skipWithout`. `env`: settings of
- * the server. `flags` and `whole`: as for openBrowser. `startMs`: what the server's clock says at first; now without
- * one.
+ * the server. `startMs`: what the server's clock says at first; now without one.
  */
 export async function openConsole(
   env: Record<string, string> = {},
-  { flags = [], whole, startMs }: { flags?: readonly string[]; whole?: boolean; startMs?: number } = {},
+  { startMs, ...options }: BrowserOptions & { startMs?: number } = {},
 ): Promise<Console | undefined> {
-  const browser = await openBrowser(flags, { whole });
+  const browser = await openBrowser(options);
   if (browser === undefined) return undefined;
   const platform = await startPlatform(env, undefined, startMs);
   const complaints: string[] = [];

@@ -56,8 +56,8 @@ export function meaningOf(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof MoorageError || error instanceof TransientError) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const meaning = meaningOfSqlState(code, error.message);
-  if (meaning?.retry === "duplicate") return new TransientError("collision", error, undefined, true);
-  if (meaning?.retry !== undefined) return new TransientError(meaning.retry, error, meaning.reason);
+  if (meaning?.retry !== undefined)
+    return new TransientError(meaning.retry, error, meaning.reason, meaning.mayBeDefect);
   if (meaning?.reason !== undefined) return databaseFault(meaning.reason, error);
   if (SILENT.test(error.message)) return new TransientError("connection", error, "silent");
   if (UNREACHABLE.has(code) || ENDED.test(error.message)) return new TransientError("connection", error);

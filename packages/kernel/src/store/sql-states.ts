@@ -3,12 +3,13 @@ import type { StorageReason } from "../errors.ts";
 /** What an error of PostgreSQL means for whoever asked. */
 export interface SqlStateMeaning {
   /**
-   * What may help: the transaction once more (`collision`: others changed the same; `duplicate`: others may have
-   * inserted the key since the transaction looked; `shortage`: the server lacks something that others give back), or on
-   * another connection. Undefined when nothing but time does.
+   * What may help: the transaction once more (`collision`: others changed the same; `shortage`: the server lacks
+   * something that others give back), or on another connection. Undefined when nothing but time does.
    */
-  retry?: "collision" | "duplicate" | "connection" | "shortage";
-  /** The fault to answer with when retries did not help; none for collisions and duplicates. */
+  retry?: "collision" | "connection" | "shortage";
+  /** Whether it may be a defect of this program as well: see TransientError. */
+  mayBeDefect?: boolean;
+  /** The fault to answer with when retries did not help; none for collisions. */
   reason?: StorageReason;
 }
 
@@ -28,7 +29,7 @@ const MEANINGS: Readonly<Record<string, SqlStateMeaning>> = {
   "25006": READ_ONLY,
   // Where a transaction looked by another index than the one that is violated, PostgreSQL does not see that its look
   // and another's insert collide. Source: its documentation, "Serialization Failure Handling".
-  "23505": { retry: "duplicate" },
+  "23505": { retry: "collision", mayBeDefect: true },
   "28": DENIED,
   "3D000": { retry: "connection", reason: "missing" },
   "40001": { retry: "collision" },
