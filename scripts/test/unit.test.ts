@@ -30,7 +30,7 @@ async function outcomeOf(t: TestContext, texts: string | string[], limitMs: numb
   });
 }
 
-test("a unit whose tests leave a process running ends at its limit, and is broken", { timeout: 60_000 }, async (t) => {
+test("a unit whose tests leave a process running ends at its limit, and is broken", { timeout: 300_000 }, async (t) => {
   for (const env of [{}, { DETACHES: "1" }]) {
     const { broken, lines } = await outcomeOf(t, LEAVES_A_PROCESS, 3000, env);
     assert.deepEqual(

@@ -51,7 +51,7 @@ test("migrate prints the versions, and its check ends with 1 when there is somet
 
 test(
   "an installation is exported, imported, backed up, restored and checked by commands",
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async (t) => {
     const cwd = await used(t);
     const run = (...args: string[]): Promise<Outcome> => moorage(args, { cwd });
@@ -85,7 +85,7 @@ test(
 
 test(
   "fsck prints what it found as text and as JSON, and ends with 1 until it is repaired",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const cwd = await used(t);
     const database = new DatabaseSync(join(cwd, "data", "moorage.db"));
@@ -109,7 +109,7 @@ test(
 
 test(
   "an interrupted export says how to continue, and continues",
-  { timeout: 120_000, skip: process.platform === "win32" && "there are no such signals" },
+  { timeout: 300_000, skip: process.platform === "win32" && "there are no such signals" },
   async (t) => {
     const cwd = await used(t);
     mkdirSync(join(cwd, "out"));

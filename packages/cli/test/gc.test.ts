@@ -14,7 +14,7 @@ const PROMISE =
 
 test(
   "gc prints what a collection would remove, then removes it, while a server runs, as text and as JSON",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const cwd = temporaryFolder(t);
     const server = await serveHere(t, cwd);
@@ -51,7 +51,7 @@ test(
 
 test(
   "gc ends with one line for invalid values and for a folder without an installation",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const cwd = temporaryFolder(t);
     for (const [args, exit, expected] of [

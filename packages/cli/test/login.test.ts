@@ -5,6 +5,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openBrowser } from "../../server/test/support/browser.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { CLIENT, openPeopleProvider, type PeopleProvider } from "../../server/test/support/people-provider.ts";
 import { environment, LAUNCHER, moorage, type Outcome, run, temporaryFolder } from "./commands.ts";
 import { serveHere } from "./server-here.ts";
@@ -25,8 +26,6 @@ interface Signing {
   until(pattern: RegExp): Promise<string>;
   ended: Promise<number>;
 }
-
-const TIMEOUT_MS = 60_000;
 
 async function open(t: TestContext): Promise<House> {
   const folder = temporaryFolder(t);
@@ -102,15 +101,7 @@ function started(t: TestContext, { folder }: House, program: string, args: reado
     child,
     output: () => output,
     ended,
-    async until(pattern) {
-      const endMs = Date.now() + TIMEOUT_MS;
-      while (Date.now() < endMs) {
-        const found = pattern.exec(output)?.[1];
-        if (found !== undefined) return found;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-      throw new Error(`the command did not say ${pattern}: ${output}`);
-    },
+    until: (pattern) => eventually(() => pattern.exec(output)?.[1], { instead: () => ({ pattern, output }) }),
   };
 }
 

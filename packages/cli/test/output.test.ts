@@ -9,7 +9,7 @@ import { openQuick } from "./quick.ts";
 
 const HOSTILE = '=1+1, "quoted"\u001b[2J\u009b31m\u202e';
 
-test("a list in every format", { timeout: 180_000 }, async (t) => {
+test("a list in every format", { timeout: 300_000 }, async (t) => {
   const { as, done, api, push, json, folder, env, run } = await openQuick(t);
   const { groups } = await json<{ groups: { uid: string; name: string }[] }>("groups", "list");
   const acme = groups.find(({ name }) => name === "acme")?.uid ?? "";

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { bundleFolder } from "../../../scripts/bundle/folder.ts";
 import { PROGRAMS, ROOT } from "../../../scripts/bundle/programs.ts";
 import { BUNDLED_PACKAGES } from "../../../scripts/server-packages.ts";
 import { processPool } from "../../kernel/src/lib/process-pool/index.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { HELPER, LAUNCHER, run, startServing, temporaryFolder, terminate } from "./commands.ts";
 
 // The one that `npm test` has made, and that all processes of this test run from.
@@ -52,11 +52,7 @@ test("each thread and process of a server starts from the bundle", async (t) => 
   const cwd = temporaryFolder(t);
   const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0", "--workers", "2"], { cwd });
   // It handles signals once both are ready.
-  const deadlineMs = Date.now() + 60_000;
-  while (!server.output().includes("workers serve")) {
-    assert.ok(Date.now() < deadlineMs, server.output());
-    await sleep(20);
-  }
+  await eventually(() => server.output().includes("workers serve"), { instead: () => server.output() });
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
   assert.equal(await terminate(server), 0, server.output());
   for (const name of OF_POOLS) {

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import { stripVTControlCharacters } from "node:util";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { environment, LAUNCHER } from "./commands.ts";
 import { openQuick, type Quick } from "./quick.ts";
 import { BUILD } from "./tasks-stage.ts";
@@ -131,7 +132,7 @@ test("on a terminal", { skip: noTerminal, timeout: 300_000 }, async (t) => {
 
 test(
   "in a pipe, --watch prints what changed, and asks with the ETags of what it knows",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { api, app, done, folder, env } = await open(t);
     const args = [
@@ -157,10 +158,11 @@ test(
     for (const name of ["stdout", "stderr"] as const)
       child[name].setEncoding("utf8").on("data", (text: string) => (seen[name] += text));
     const comes = async (name: keyof typeof seen, pattern: RegExp): Promise<void> => {
-      while (!pattern.test(seen[name])) {
+      await eventually(() => {
+        if (pattern.test(seen[name])) return true;
         assert.equal(child.exitCode, null, seen.stderr);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+        return false;
+      });
     };
     const first = `app: ${HOSTILE}\nb: ${"words ".repeat(40)}\n`;
     await comes("stderr", /\b304\b/);

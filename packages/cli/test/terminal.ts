@@ -2,9 +2,8 @@
 import type { TestContext } from "node:test";
 import type { Terminal as Emulator } from "@xterm/headless";
 import type { IPty } from "@lydell/node-pty";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { environment } from "./commands.ts";
-
-const DEADLINE_MS = 60_000;
 
 /** A program on a terminal. */
 export interface Terminal {
@@ -15,7 +14,7 @@ export interface Terminal {
   /** Types. `\u0003` is Ctrl-C. */
   type(text: string): void;
   resize(columns: number, rows: number): void;
-  /** Waits until the screen shows it. Throws with the screen after a minute. */
+  /** Waits until the screen shows it. When it never does, it throws with the screen. */
   shows(pattern: RegExp): Promise<void>;
   /** Waits for the program's end: its exit code, or 128 and the number of the signal that ended it. */
   exit(): Promise<number>;
@@ -77,14 +76,13 @@ export async function onTerminal(
       pty.resize(toColumns, toRows);
     },
     async shows(pattern) {
-      const deadlineMs = Date.now() + DEADLINE_MS;
-      for (;;) {
-        await drawn();
-        const text = screen().join("\n");
-        if (pattern.test(text)) return;
-        if (Date.now() > deadlineMs) throw new Error(`the terminal does not show ${pattern}:\n${text}`);
-        await new Promise((next) => setTimeout(next, 20));
-      }
+      await eventually(
+        async () => {
+          await drawn();
+          return pattern.test(screen().join("\n"));
+        },
+        { instead: () => ({ pattern, screen: screen() }) },
+      );
     },
     async exit() {
       const code = await ended;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { newAdvisory } from "../../server/test/support/advisories.ts";
 import { tarOf } from "../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../server/test/support/catalog/catalog.ts";
 import { pushLayers } from "../../server/test/support/catalog/push.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { osvOf, plainRecord, putRecords } from "../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../server/test/support/matching.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
@@ -35,12 +35,10 @@ before(async () => {
   const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
   const target = { url: platform.url, token, name: "acme/app" };
   await pushLayers(target, "1.0", [tarOf([npmFile("app", "left-pad", "1.0.0")])]);
-  for (let left = 1_200; left > 0; left--) {
+  await eventually(async () => {
     const { findings } = await platform.ok<{ findings: unknown[] }>("GET", "/vulnerabilities/v2/findings");
-    if (findings.length === 1) return;
-    await wait(50);
-  }
-  throw new Error("the image has no findings");
+    return findings.length === 1;
+  });
 });
 after(() => opened?.close());
 

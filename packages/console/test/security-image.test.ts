@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../server/test/support/catalog/catalog.ts";
 import { pushArtifact, pushIndex, pushLayers } from "../../server/test/support/catalog/push.ts";
 import { osvOf, plainRecord, putRecords } from "../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../server/test/support/matching.ts";
 import { eventually } from "../../server/test/support/eventually.ts";
+import type { Platform } from "../../server/test/support/platform.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
 const HOSTILE = `<img src=x onerror="document.title='owned'">`;
@@ -55,14 +55,18 @@ before(async () => {
     layers: [{ mediaType: "application/vnd.dev.sigstore.bundle.v0.3+json", content: "{}" }],
   });
   const query = `repo=${repo}&digest=${image}`;
-  for (let left = 1_200; left > 0; left--) {
+  await eventually(async () => {
     const { findings } = await platform.ok<{ findings: unknown[] }>("GET", `/vulnerabilities/v2/findings?${query}`);
-    if (findings.length === 2) return;
-    await wait(50);
-  }
-  throw new Error("the image has no findings");
+    return findings.length === 2;
+  });
 });
 after(() => opened?.close());
+
+/** What is known of the vulnerabilities of an image. */
+async function stateOf(platform: Platform, repo: string, digest: string): Promise<string> {
+  const path = `/vulnerabilities/v2/findings?repo=${repo}&digest=${digest}`;
+  return (await platform.ok<{ state: string }>("GET", path)).state;
+}
 
 test("of an image that no feed covers the page and the list of tags say that nothing is known", async (t) => {
   const { signedIn, platform } = needs(t, opened) ?? {};
@@ -72,13 +76,9 @@ test("of an image that no feed covers the page and the list of tags say that not
   const files = [{ path: "var/lib/dpkg/status", content: status }];
   const digest = await pushLayers({ url: platform.url, token, name: "acme/bare" }, "1.0", [tarOf(files)]);
   const [{ uid }] = (await platform.ok<{ repos: [{ uid: string }] }>("GET", "/registry/v2/repos?name=bare")).repos;
-  for (let left = 1_200; ; left--) {
-    const query = `repo=${uid}&digest=${digest}`;
-    const answer: { state: string } = await platform.ok("GET", `/vulnerabilities/v2/findings?${query}`);
-    if (answer.state === "KNOWLEDGE_STATE_NO_DATA") break;
-    assert.ok(left > 0, `the image is ${answer.state}`);
-    await wait(50);
-  }
+  await eventually(async () => (await stateOf(platform, uid, digest)) === "KNOWLEDGE_STATE_NO_DATA", {
+    instead: () => stateOf(platform, uid, digest),
+  });
   const page = await signedIn();
   await page.goto("/image?name=acme/bare:1.0");
   await page.getByRole("navigation", { name: "Parts of the image" }).getByRole("link", { name: "Findings" }).click();
@@ -110,13 +110,9 @@ test("versions that cannot be compared are counted beside the findings and in th
   const layer = tarOf([npmFile("app", "left-pad", "2.0.0"), npmFile("app", "other", "nightly")]);
   const digest = await pushLayers({ url: platform.url, token, name: "acme/nightly" }, "1.0", [layer]);
   const [{ uid }] = (await platform.ok<{ repos: [{ uid: string }] }>("GET", "/registry/v2/repos?name=nightly")).repos;
-  for (let left = 1_200; ; left--) {
-    const query = `repo=${uid}&digest=${digest}`;
-    const answer: { state: string } = await platform.ok("GET", `/vulnerabilities/v2/findings?${query}`);
-    if (answer.state === "KNOWLEDGE_STATE_READ") break;
-    assert.ok(left > 0, `the image is ${answer.state}`);
-    await wait(50);
-  }
+  await eventually(async () => (await stateOf(platform, uid, digest)) === "KNOWLEDGE_STATE_READ", {
+    instead: () => stateOf(platform, uid, digest),
+  });
   const page = await signedIn();
   await page.goto("/image?name=acme/nightly:1.0");
   await page.getByRole("navigation", { name: "Parts of the image" }).getByRole("link", { name: "Findings" }).click();
@@ -134,12 +130,8 @@ test("a click on a layer, or its chip, leaves the packages and findings that are
   const layers = [tarOf([npmFile("app", "left-pad", "1.0.0")]), tarOf([npmFile("srv", "upper", "3.0.0")])];
   const digest = await pushLayers({ url: platform.url, token, name: "acme/layered" }, "1.0", layers);
   const [{ uid }] = (await platform.ok<{ repos: [{ uid: string }] }>("GET", "/registry/v2/repos?name=layered")).repos;
-  await eventually(async () => {
-    const answer: { state: string } = await platform.ok(
-      "GET",
-      `/vulnerabilities/v2/findings?repo=${uid}&digest=${digest}`,
-    );
-    return answer.state === "KNOWLEDGE_STATE_READ";
+  await eventually(async () => (await stateOf(platform, uid, digest)) === "KNOWLEDGE_STATE_READ", {
+    instead: () => stateOf(platform, uid, digest),
   });
   const page = await signedIn();
   const cell = (name: string) => page.getByRole("table", { name: "Packages" }).getByText(name, { exact: true });

@@ -15,7 +15,7 @@ test("the program for this machine's architecture runs and prints its text", (t)
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "hello");
   writeFileSync(path, linuxProgram(architecture, "ahoy, zwölf\n"), { mode: 0o755 });
-  const { stdout, status } = spawnSync(path, { encoding: "utf8", timeout: 10_000 });
+  const { stdout, status } = spawnSync(path, { encoding: "utf8", timeout: 120_000 });
   assert.equal(stdout, "ahoy, zwölf\n");
   assert.equal(status, 0);
 });

@@ -1,8 +1,8 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { newAdvisory } from "../../../server/test/support/advisories.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { pushArtifact, pushIndex, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, plainRecord, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import type { Platform } from "../../../server/test/support/platform.ts";
@@ -15,7 +15,6 @@ import { fillPulls } from "./showcase-pulls.ts";
 const LAYER = "application/vnd.oci.image.layer.v1.tar";
 const BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 const CRITICAL = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H" }] };
-const WAITS = 600;
 
 /** What the screenshots of the console show. */
 export interface Showcase {
@@ -92,7 +91,12 @@ export async function fillShowcase(platform: Platform): Promise<Showcase> {
     LAYER,
     configOf("amd64", "3.1.0"),
   );
-  await settled(platform, repo, digest);
+  // Until the packages of the image were read and compared.
+  await eventually(async () => {
+    const path = `/vulnerabilities/v2/findings?repo=${repo}&digest=${digest}`;
+    const { findings } = await platform.ok<{ findings: unknown[] }>("GET", path);
+    return findings.length > 0;
+  });
   await fillPulls(platform, "CVE-2026-31337");
   const subscription = await platform.ok("POST", `/events/v2/subscriptions/${organization}`, {
     sink: "http://127.0.0.1:9/deployments",
@@ -141,15 +145,4 @@ function configOf(architecture: string, version: string): object {
       { created_by: "COPY web /app" },
     ],
   };
-}
-
-/** Waits until the packages of the image were read and compared. */
-async function settled(platform: Platform, repo: string, digest: string): Promise<void> {
-  for (let left = WAITS; left > 0; left--) {
-    const path = `/vulnerabilities/v2/findings?repo=${repo}&digest=${digest}`;
-    const { findings } = await platform.ok<{ findings: unknown[] }>("GET", path);
-    if (findings.length > 0) return;
-    await wait(100);
-  }
-  throw new Error("the findings of the newest image did not come");
 }

@@ -17,7 +17,7 @@ function fileIn(t: TestContext): { folder: string; path: string } {
 function takenElsewhere(path: string): string {
   const module = JSON.stringify(new URL("./upload-lock.ts", import.meta.url).href);
   const program = `const { takeLock } = await import(${module}); process.stdout.write(await takeLock(${JSON.stringify(path)}, 7) ? "taken" : "refused");`;
-  return execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8", timeout: 20_000 });
+  return execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8", timeout: 120_000 });
 }
 
 test("while one process has the lock, no other gets it", async (t) => {

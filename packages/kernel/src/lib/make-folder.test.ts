@@ -21,7 +21,7 @@ test("in a folder that was deleted it ends", () => {
   const { signal } = spawnSync(process.execPath, ["--input-type=module", "--eval", script, "--", folder], {
     cwd: folder,
     encoding: "utf8",
-    timeout: 30_000,
+    timeout: 120_000,
     killSignal: "SIGKILL",
   });
   assert.equal(signal, null, "it was still trying");

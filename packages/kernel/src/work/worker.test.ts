@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { startWorker, type Worker } from "./worker.ts";
 
 const HOUR_MS = 3_600_000;
@@ -37,7 +38,7 @@ function watch(
     runs: () => runs,
     warnings,
     async began(count) {
-      while (runs < count) await wait(2);
+      await eventually(() => runs >= count);
     },
   };
 }
@@ -100,7 +101,7 @@ test("it looks by itself, not while it is paused, and no more when it was stoppe
       return isPaused;
     },
   });
-  while (asked < 3) await wait(2);
+  await eventually(() => asked >= 3);
   assert.equal(runs(), 0);
   isPaused = false;
   await began(3);

@@ -1,7 +1,7 @@
 // Who may install, publish and remove, with which credentials, and what is answered to whoever may not.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { npmPath, publishNpm } from "../../../server/test/support/npm.ts";
 import { type Answer, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
 
@@ -103,12 +103,10 @@ test("what was rejected, and who published, is in the audit log", async () => {
   const identity = await platform.identity(team, "viewer");
   const token = await platform.token(identity);
   assert.equal((await publishNpm(platform, "acme/team", "refused", "1.0.0", { token })).status, 403);
-  let entries: { method?: unknown }[] = [];
-  for (let attempt = 0; attempt < 1_000 && entries.length === 0; attempt++) {
-    await wait(20);
-    entries = await rows(platform.ok("GET", `/iam/v2/auditEntries?identity=${identity}`), "auditEntries");
-  }
-  assert.equal(entries[0]?.method, "libraries.npm.write");
+  const entry = await eventually(
+    async () => (await rows(platform.ok("GET", `/iam/v2/auditEntries?identity=${identity}`), "auditEntries"))[0],
+  );
+  assert.equal(entry["method"], "libraries.npm.write");
   const all = await rows(platform.ok("GET", `/iam/v2/auditEntries?page_size=200`), "auditEntries");
   assert.ok(all.some(({ method }) => method === "libraries.version.published"));
 });

@@ -1,7 +1,7 @@
 // What clients of npm get of an upstream's packages under a policy, in metadata and by direct URL, and what is noted.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { openNpm, npmPath, publishNpm } from "../../../server/test/support/npm.ts";
 import { type Answer, type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -59,16 +59,13 @@ const errorOf = ({ status, body }: Answer): [number, string] => [status, String(
 
 /** The blocks of the group, once there are that many requests of them. */
 async function blocks(requests: number, query = ""): Promise<Json[]> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
+  return await eventually(async () => {
     const { blocks: found } = await platform.ok<{ blocks: Json[] }>(
       "GET",
       `/libraries/v2/blocks?uidp.children_of=${group}${query}`,
     );
-    const counted = found.reduce((sum, block) => sum + Number(block["count"]), 0);
-    if (counted >= requests) return found;
-    await wait(50);
-  }
-  assert.fail("what was blocked is not in the list");
+    return found.reduce((sum, block) => sum + Number(block["count"]), 0) >= requests && found;
+  });
 }
 
 test("a version that is too young is in no metadata, and its URL says when it opens", async () => {
@@ -286,9 +283,10 @@ test("the list of blocks is for those who set the rules and for auditors, and ha
   ] as const)
     assert.equal((await list(role)).body.totalCount, expected, role);
   const feed = `/events/v2/events?group=${group}&type_prefixes=dev.moorage.libraries.version.blocked`;
-  let events: Json[] = [];
-  for (let attempt = 0; attempt < 200 && events.length === 0; attempt += 1, await wait(50))
-    ({ events } = await platform.ok<{ events: Json[] }>("GET", feed));
+  const events = await eventually(async () => {
+    const { events: found } = await platform.ok<{ events: Json[] }>("GET", feed);
+    return found.length > 0 && found;
+  });
   assert.equal(events.length, 1, JSON.stringify(events));
   assert.match(JSON.stringify(events[0]), /"name":"seen","version":"1.1.0".*"reason":"cooldown"/);
 });

@@ -2,11 +2,11 @@
 // is fixed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { Ecosystem } from "@moorage/api/messages";
 import { openVex } from "../../../security/src/security/vex/records.ts";
 import { ADVISORIES, newAdvisory } from "../../../server/test/support/advisories.ts";
 import { addArtifact } from "../../../server/test/support/artifacts.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, plainRecord, putRecords } from "../../../server/test/support/feed-records.ts";
 import { CRITICAL } from "../../../server/test/support/gated-repo.ts";
 import { type Answer, blamed, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -287,11 +287,9 @@ test("a statement of a feed that may decide about the library closes a finding",
   await putRecords(platform, "upstream", "openvex", [record], [], ["pkg:maven/org.example/log"]);
   const isLeft = async (): Promise<boolean> => (await shorts("vulnerabilities=CVE-2026-2")).length > 0;
   // What feeds state is read in the background.
-  for (let left = 1_200; left > 0 && (await isLeft()); left--) await wait(50);
-  assert.ok(!(await isLeft()));
+  await eventually(async () => !(await isLeft()));
   await putRecords(platform, "upstream", "openvex", [], [], ["pkg:maven/org.example/other"]);
-  for (let left = 1_200; left > 0 && !(await isLeft()); left--) await wait(50);
-  assert.ok(await isLeft());
+  await eventually(isLeft);
 });
 
 test("a list says which ecosystems no feed covers, and which versions cannot be compared", async () => {

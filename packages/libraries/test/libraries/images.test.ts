@@ -1,7 +1,6 @@
 // Which image tags contain a library, in which version, since when.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { Ecosystem } from "@moorage/api";
 import { holderOf } from "../../../server/test/support/advisories.ts";
 import { addArtifact } from "../../../server/test/support/artifacts.ts";
@@ -15,6 +14,7 @@ import {
   pushLayers,
   type PushTarget,
 } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { type Answer, blamed, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 interface Image {
@@ -94,11 +94,7 @@ async function list(artifact: string, query = "", token?: string): Promise<Image
 }
 
 async function until(artifact: string, wanted: (found: Image[]) => boolean): Promise<void> {
-  for (let left = 1_200; left > 0; left--) {
-    if (wanted(await list(artifact))) return;
-    await wait(50);
-  }
-  throw new Error(`the images did not come to be as wanted: ${JSON.stringify(await list(artifact))}`);
+  await eventually(async () => wanted(await list(artifact)), { instead: () => list(artifact) });
 }
 
 const shorts = (found: readonly Image[]): string[] =>

@@ -9,7 +9,7 @@ import { sdistOf, uploadPypi, wheelOf } from "../../../server/test/support/pypi.
 const GROUP = "acme/team";
 /** Of what the server reads of metadata of Python, and of a POM. */
 const [METADATA_CHARS, POM_CHARS] = [8_380_000, 4_190_000];
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 let platform: Platform;
 let others = "";
 before(async () => {

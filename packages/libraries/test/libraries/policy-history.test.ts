@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { SILENT } from "../../../server/src/admin/progress.ts";
 import { exportInstallation, importInstallation, loadConfig } from "../../../server/src/index.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { foundBy } from "../../../server/test/support/fsck.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "../../../server/test/support/database.ts";
 import { type Installation, startInstallation, temporaryFolder } from "../../../server/test/support/installation.ts";
@@ -85,7 +85,7 @@ test("the list of what was blocked in a group goes with the group, its policy mu
   await publish(installation, "acme/team");
   const { uid: policy } = await api<{ uid: string }>("POST", `${POLICIES}/${group}`, POLICY);
   assert.equal(await askFor(installation, "acme/team"), 403);
-  for (let listed = 0; listed === 0; await wait(50)) listed = (await blocksOf(installation)).length;
+  await eventually(async () => (await blocksOf(installation)).length > 0);
   await assert.rejects(api("DELETE", `/iam/v2/groups/${group}`), /policies of libraries: 1/);
   await api("DELETE", `${POLICIES}/${policy}`);
   const headers = { authorization: `Bearer ${installation.registry}` };

@@ -5,8 +5,8 @@ import { existsSync, readdirSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { npmPath } from "../../../server/test/support/npm.ts";
 import { type NpmRegistry, startNpmRegistry, tarballPath } from "../../../server/test/support/npm-registry.ts";
 import { type Answer, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -49,12 +49,9 @@ const tarball = (name: string, version: string): Promise<Answer> =>
 
 /** Waits until the upstream shows this of its last request: it is written in the background. */
 async function showsError(expected: RegExp): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    const error = String((await platform.ok("GET", `/libraries/v2/upstreams/${uid}`))["lastError"]);
-    if (expected.test(error)) return;
-    assert.ok(attempt < 200, error);
-    await wait(50);
-  }
+  const shown = async (): Promise<string> =>
+    String((await platform.ok("GET", `/libraries/v2/upstreams/${uid}`))["lastError"]);
+  await eventually(async () => expected.test(await shown()), { instead: shown });
 }
 
 /** What there is of artifacts of the group, and how many files the server has in all. */

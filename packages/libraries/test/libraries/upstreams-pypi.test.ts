@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { newPolicy } from "../../../server/test/support/policies.ts";
 import { type Answer, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
 import { sdistOf, uploadPypi, wheelOf } from "../../../server/test/support/pypi.ts";
@@ -445,7 +445,7 @@ test("in a preview everything is given, and each request is noted once", async (
     ["1.0", "BLOCK_REASON_LICENSE", 1],
     ["2.0", "BLOCK_REASON_COOLDOWN", 2],
   ];
-  for (let attempt = 0; attempt < 100 && (await noted()).length < expected.length; attempt += 1) await wait(50);
+  await eventually(async () => (await noted()).length >= expected.length, { instead: noted });
   assert.deepEqual(await noted(), expected, "the page, whose latest would be another, and the files");
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { type Answer, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 // Attacks at every handler are refused and recorded in the audit log with their code, without any secret. Rejections of
@@ -15,7 +15,6 @@ interface Attack {
   code: number;
 }
 
-const PATIENCE_MS = 60_000;
 let platform: Platform;
 let group: string;
 let viewer: string;
@@ -146,19 +145,15 @@ for (const { name, run, method, code } of ATTACKS) {
     const { answer, status, secrets } = await run();
     assert.equal(answer.status, status, answer.text);
     const requestId = String(answer.headers["x-request-id"]);
-    let entries: { method: string; code: number; reason: string }[] = [];
-    for (
-      const startMs = performance.now();
-      entries.length === 0 && performance.now() - startMs < PATIENCE_MS;
-      await wait(50)
-    ) {
-      entries = await platform.reader
+    const entries = await eventually(async () => {
+      const found = await platform.reader
         .selectFrom("audit_entries")
         .selectAll()
         .where("request_id", "=", requestId)
         .where("decision", "=", 2)
         .execute();
-    }
+      return found.length > 0 && found;
+    });
     assert.ok(
       entries.some((entry) => entry.method.endsWith(method) && entry.code === code && entry.reason !== ""),
       JSON.stringify(entries),

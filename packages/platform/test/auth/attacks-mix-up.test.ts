@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { after, afterEach, before, test } from "node:test";
 import { decodeJwt } from "jose";
 import { type Browser, openBrowser, type Shown } from "../../../server/test/support/browser.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { type Issuer, openIssuer } from "../../../server/test/support/issuer.ts";
 import {
   addProvider,
@@ -217,13 +218,11 @@ test("the refused answer of another provider stands in the audit log of the orga
   const provider = await evilProvider(parents["another organization"]);
   await attack(provider, ownCallback(alpha), `${platform.url}/sign-in?identity_provider=PROVIDER`);
   const path = `/iam/v2/auditEntries?uidp.descendantsOf=${group}&method=iam.signIn&resource=${encodeURIComponent(provider)}`;
-  let reasons: string[] = [];
-  for (const endMs = Date.now() + 60_000; reasons.length === 0 && Date.now() < endMs;) {
+  const { reason } = await eventually(async () => {
     const { body } = await platform.call("GET", path, { token });
-    reasons = (body["auditEntries"] as { reason: string }[]).map(({ reason }) => reason);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.match(reasons[0] ?? "", /^invalid_request: the answer came from another identity provider/);
+    return (body["auditEntries"] as { reason: string }[])[0];
+  });
+  assert.match(reason, /^invalid_request: the answer came from another identity provider/);
 });
 
 test("providers from before, which share a callback: a code is given to no other, and they move on one by one", async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { SecurityTokenService } from "@moorage/api";
 import { decodeJwt, SignJWT } from "jose";
 import { newUid } from "../../../kernel/src/lib/uid.ts";
 import { openBrowser } from "../../../server/test/support/browser.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { type Issuer, newKey, openIssuer } from "../../../server/test/support/issuer.ts";
 import {
   CLIENT,
@@ -278,17 +278,11 @@ test("the audit log has the reason of a rejection that the answer does not conta
   platform.clock.offsetMs += 120_000;
   const to = await provider(await newGroup());
   assert.equal((await exchange(to, await signed({ aud: "another" }))).status, 401);
-  const asked = (): Promise<Json[]> =>
-    rows(platform.ok("GET", `/iam/v2/auditEntries?resource=${to}&method=sts.exchange`), "auditEntries");
-  let entries = await asked();
+  const path = `/iam/v2/auditEntries?resource=${to}&method=sts.exchange`;
   // Rejections are written in batches, a moment later.
-  for (let turns = 0; entries.length === 0 && turns < 600; turns += 1) {
-    await wait(100);
-    entries = await asked();
-  }
-  const [entry] = entries;
+  const entry = await eventually(async () => (await rows(platform.ok("GET", path), "auditEntries"))[0]);
   assert.deepEqual(
-    [entry?.["reason"], entry?.["act"], entry?.["identity"]],
+    [entry["reason"], entry["act"], entry["identity"]],
     ["NOT_ACCEPTED: the token was not issued for the provider's client", { iss: issuer.url, sub: "ann" }, ""],
   );
 });

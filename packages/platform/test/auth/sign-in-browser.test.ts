@@ -71,7 +71,7 @@ async function signInThere(page: Page): Promise<void> {
 
 test(
   "a person signs in, lands with a session that scripts cannot read, and has an identity, a role and entries in the audit log",
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async (t) => {
     const context = await openChromium(t);
     if (context === undefined) return;
@@ -114,7 +114,7 @@ test(
   },
 );
 
-test("a page of another site gets no token with the person's cookie", { timeout: 180_000 }, async (t) => {
+test("a page of another site gets no token with the person's cookie", { timeout: 300_000 }, async (t) => {
   const context = await openChromium(t);
   if (context === undefined) return;
   const page = await context.newPage();
@@ -143,7 +143,7 @@ test("a page of another site gets no token with the person's cookie", { timeout:
 
 test(
   "a person signs in a device: the forms work under the page's Content Security Policy",
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async (t) => {
     const context = await openChromium(t);
     if (context === undefined) return;
@@ -175,7 +175,7 @@ test(
 
 test(
   "a person chooses the provider of a device on the page, by the organization's name",
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async (t) => {
     const context = await openChromium(t);
     if (context === undefined) return;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 // What ends with a group or a repo is in the feed by events of its own, before the end of what it was in.
@@ -20,10 +20,10 @@ interface FeedEvent {
 /** What the organization's feed has of the work, once nothing is left to number. */
 async function feedOf(work: () => Promise<unknown>): Promise<FeedEvent[]> {
   const path = `/events/v2/events?group=${platform.organization}&pageSize=1000&cursor=`;
-  const settled = async (): Promise<void> => {
-    while ((await platform.reader.selectFrom("event_outbox").select("n").executeTakeFirst()) !== undefined)
-      await wait(10);
-  };
+  const settled = () =>
+    eventually(
+      async () => (await platform.reader.selectFrom("event_outbox").select("n").executeTakeFirst()) === undefined,
+    );
   await settled();
   let cursor = (await platform.ok("GET", `${path}now`))["nextCursor"] as unknown as string;
   await work();

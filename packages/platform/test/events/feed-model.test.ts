@@ -43,7 +43,7 @@ class Crash extends Error {}
 
 test(
   "a reader that continues from its cursor after any crash has every event of its group exactly once and in order",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     t.diagnostic(`MOORAGE_TEST_SEED=${SEED}`);
     const house = await startReplicas(t, ENGINE === "postgres" ? 2 : 1);

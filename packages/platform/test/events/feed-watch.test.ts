@@ -21,7 +21,7 @@ after(async () => {
   await platform.close();
 });
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 interface Message {
   subject: string | undefined;
   cursor: string;
@@ -52,16 +52,22 @@ function watch(
       return endOf(error) as { code: number; message: string };
     }
   };
-  const ended = read();
+  let isOpen = true;
+  const ended = read().finally(() => (isOpen = false));
   t.after(async () => {
     left.abort();
     await ended;
   });
-  const enough = async (those: () => Message[], count: number): Promise<Message[]> => {
-    for (let attempt = 0; those().length < count && attempt < 6_000; attempt++) await Promise.race([wait(10), ended]);
-    assert.ok(those().length >= count, `${messages.length} messages came`);
-    return those().slice(0, count);
-  };
+  const enough = (those: () => Message[], count: number): Promise<Message[]> =>
+    eventually(
+      () => {
+        const found = those();
+        if (found.length >= count) return found.slice(0, count);
+        assert.ok(isOpen, `${messages.length} messages came`);
+        return undefined;
+      },
+      { instead: () => messages },
+    );
   const begun = async (): Promise<Message> => (await enough(() => messages, 1))[0] ?? assert.fail("no message came");
   const events = (count: number): Promise<Message[]> =>
     enough(() => messages.filter(({ subject }) => subject !== undefined), count);
@@ -191,12 +197,11 @@ test("an identity has at most fifty streams, and closing one allows another", LI
   await watch(t, platform.grpc, { group }, await platform.token()).begun();
   streams[0]?.leave();
   await streams[0]?.ended;
-  for (;;) {
+  await eventually(async () => {
     const stream = watch(t, platform.grpc, { group }, token);
     await Promise.race([stream.ended, stream.begun().catch(() => {})]);
-    if (stream.messages.length > 0) return;
-    await wait(20);
-  }
+    return stream.messages.length > 0;
+  });
 });
 
 test(

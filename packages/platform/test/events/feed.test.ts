@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { type Event, EventsService } from "@moorage/api";
 import { both } from "../../../server/test/support/rest-and-grpc.ts";
 import { type Answer, blamed, DIGEST, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -208,8 +207,10 @@ test("the cursor `now` is before the next event, and an empty answer is not cach
   assert.deepEqual(await subjects(), []);
   const { uid } = await platform.tag(repo);
   // The feed is read before the event has its number, and after.
-  let found = await subjects();
-  for (let attempt = 0; found.length === 0 && attempt < 6_000; attempt++) found = await wait(10).then(subjects);
+  const found = await eventually(async () => {
+    const now = await subjects();
+    return now.length > 0 && now;
+  });
   assert.deepEqual(found, [uid]);
 });
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { fromJsonString, toJson } from "@bufbuild/protobuf";
 import { RegistryPullSchema } from "@moorage/api";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { anyDigest, type RegistryServer, startRegistry } from "../../../server/test/support/registry-server.ts";
 import { systemCall } from "../../../kernel/src/core/system-call.ts";
 import { notePulls } from "../../src/events/index.ts";
@@ -11,27 +12,32 @@ import { notePulls } from "../../src/events/index.ts";
 
 const REPO = "acme/team/app";
 const DATA = systemCall(0);
-const TIMEOUT_MS = 60_000;
 
 /** The pull events in order, once there are `count`. */
 async function pullEvents({ deps, reader }: RegistryServer, count: number) {
-  for (const endMs = performance.now() + TIMEOUT_MS; ; await wait(20)) {
+  const read = async () => {
     while ((await deps.transactor.write(notePulls, DATA, {})).count > 0);
-    const rows = await reader
+    return await reader
       .selectFrom("event_outbox")
       .selectAll()
       .where("type", "=", "registry.pull.v1")
       .orderBy("n")
       .execute();
-    if (rows.length < count && performance.now() < endMs) continue;
-    assert.equal(rows.length, count, JSON.stringify(rows));
-    return rows.map(({ actor, body, ...row }) => ({
-      ...row,
-      actor: JSON.parse(actor) as object,
-      body: JSON.parse(body) as Record<string, string>,
-      message: fromJsonString(RegistryPullSchema, body),
-    }));
-  }
+  };
+  const rows = await eventually(
+    async () => {
+      const found = await read();
+      return found.length >= count && found;
+    },
+    { instead: read },
+  );
+  assert.equal(rows.length, count, JSON.stringify(rows));
+  return rows.map(({ actor, body, ...row }) => ({
+    ...row,
+    actor: JSON.parse(actor) as object,
+    body: JSON.parse(body) as Record<string, string>,
+    message: fromJsonString(RegistryPullSchema, body),
+  }));
 }
 
 async function pushed(registry: RegistryServer, name = REPO) {

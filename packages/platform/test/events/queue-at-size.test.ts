@@ -47,7 +47,7 @@ async function plansOf(db: Database, statements: readonly Ran[]): Promise<string
   return [...found];
 }
 
-test("work for one subscription does not read the deliveries of others", { timeout: 120_000 }, async (t) => {
+test("work for one subscription does not read the deliveries of others", { timeout: 300_000 }, async (t) => {
   const queue = await openEventQueue(t);
   const group = newUid("");
   const [busy, quiet] = [await queue.subscribe(group), await queue.subscribe(newUid(""))];

@@ -56,7 +56,7 @@ const idOf = ({ headers }: Got): string => String(headers["ce-id"]);
 
 test(
   "several processes share the subscriptions, and no delivery is attempted twice concurrently",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const servers = await openServers(t, {
       MOORAGE_WORKERS: "2",
@@ -100,7 +100,7 @@ test(
 
 test(
   "a process that is killed before or after it sent loses nothing, and each attempt is recorded",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     // The lease of the killed process ends after its time; on SQLite, where it is the only process, immediately.
     const servers = await openServers(t, {

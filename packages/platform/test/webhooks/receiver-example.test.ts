@@ -49,7 +49,7 @@ interface Example {
 
 test(
   "the example accepts a push of a real server once, and rejects events with a wrong or missing proof",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { installation, relay, organization } = await setUp(t);
     const { uid: below } = await installation.api("POST", `/iam/v2/groups/${organization}`, { name: "below" });
@@ -154,7 +154,7 @@ test(
 
 test(
   "while a secret is replaced, the reference library verifies with the old one and with the new one",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { installation, relay, organization } = await setUp(t);
     const { uid, secret: first } = await subscribe(installation, organization, `${relay.url}/rotated`);

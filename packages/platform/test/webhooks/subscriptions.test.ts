@@ -9,6 +9,7 @@ import { resealSubscriptions, subscriptionPlace } from "../../src/events/subscri
 import type { Row } from "../../../kernel/src/store/index.ts";
 import { dropDatabase, openTestStore } from "../../../server/test/support/database.ts";
 import { addDeliveries, STATE } from "../../../server/test/support/deliveries.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import {
   type Answer,
   blamed,
@@ -56,12 +57,10 @@ async function rowOf(uid: string): Promise<Row<"subscriptions">> {
 
 /** Waits until the event has its deliveries. */
 async function deliveriesOf(eventId: string): Promise<Row<"deliveries">[]> {
-  for (let attempt = 0; attempt < 2_400; attempt += 1) {
+  return await eventually(async () => {
     const found = await platform.reader.selectFrom("deliveries").selectAll().where("event_id", "=", eventId).execute();
-    if (found.length > 0) return found;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  assert.fail("the event never got a delivery");
+    return found.length > 0 && found;
+  });
 }
 
 test("the secret is returned once, and stored nowhere in clear", async () => {

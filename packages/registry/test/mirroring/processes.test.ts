@@ -57,7 +57,7 @@ async function push(upstream: Installation, name: string, tags: number): Promise
   for (let tag = 0; tag < tags; tag += 1) await upstream.pushImage(`acme/${name}`, `v${tag}`, `${name} ${tag}`);
 }
 
-test("several processes share the repos, and no two copy the same one", { timeout: 120_000 }, async (t) => {
+test("several processes share the repos, and no two copy the same one", { timeout: 300_000 }, async (t) => {
   const { upstream, front, server, mirror, sync } = await startCopier(t, { MOORAGE_WORKERS: "3" });
   const names = ["one", "two", "three", "four"];
   for (const name of names) await push(upstream, name, 3);
@@ -81,7 +81,7 @@ test("several processes share the repos, and no two copy the same one", { timeou
 
 test(
   "copied content stays when a process is killed, and another process continues",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { upstream, front, server, dataDir, mirror, sync, start } = await startCopier(t);
     await push(upstream, "app", 4);
@@ -129,7 +129,7 @@ test(
   },
 );
 
-test("a server that shuts down does not wait for its sources", { timeout: 60_000 }, async (t) => {
+test("a server that shuts down does not wait for its sources", { timeout: 300_000 }, async (t) => {
   const { upstream, front, server, mirror } = await startCopier(t, { MOORAGE_DRAIN_TIMEOUT: "5s" });
   await push(upstream, "app", 1);
   const { promise: stuck, resolve } = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@ import { type Answer, type Json, startPlatform } from "../../../server/test/supp
 
 const DAY_MS = 24 * 3_600_000;
 
-test("pulls of a deprecated repo are warned, and rejected from its end on", { timeout: 120_000 }, async (t) => {
+test("pulls of a deprecated repo are warned, and rejected from its end on", { timeout: 300_000 }, async (t) => {
   const platform = await startPlatform();
   t.after(() => platform.close());
   const digest = await pushImage(platform, "acme/old", "v1");

@@ -47,7 +47,7 @@ for (const workers of ENGINE === "postgres" ? [0, 3] : [0])
     workers === 0
       ? "concurrent pushes end as if each had been alone"
       : "so they do through several processes of a server",
-    { timeout: 240_000 },
+    { timeout: 300_000 },
     async (t) => {
       let settings: Record<string, string>;
       let target: Omit<PushTarget, "name">;

@@ -181,7 +181,7 @@ test("while a repo is deleted, its policy changes and rights end, each call is b
 
 test(
   "callers of several servers that move the same tags lose nothing",
-  { skip: ENGINE === "sqlite" && "several servers need PostgreSQL", timeout: 120_000 },
+  { skip: ENGINE === "sqlite" && "several servers need PostgreSQL", timeout: 300_000 },
   async (t) => {
     const { servers, bootstrap, platform: token, env } = await startReplicas(t, 3, { MOORAGE_GC_INTERVAL: "0" });
     const clients = servers.map(({ port }) => openClient(`http://127.0.0.1:${port}`));

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { collectGarbage } from "../../src/oci/index.ts";
 import { Code, MoorageError } from "../../../kernel/src/errors.ts";
 import { collectInstallation, loadConfig, StoreError } from "../../../server/src/index.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { GRACE_MS, NOTHING, startCollecting } from "../../../server/test/support/garbage-collection.ts";
 import { databaseEnv } from "../../../server/test/support/database.ts";
 import { startInstallation, temporaryFolder } from "../../../server/test/support/installation.ts";
@@ -16,7 +17,7 @@ const isRemoval = (name: string): boolean => REMOVALS.includes(name);
 
 // Collections beside pulls, pushes, a server and other collections.
 
-test("a pull of a blob that is being collected answers all of it or 404", { timeout: 60_000 }, async (t) => {
+test("a pull of a blob that is being collected answers all of it or 404", { timeout: 300_000 }, async (t) => {
   const { pass, pushBlob, run, ask, mint, viewer, stored } = await startCollecting(t);
   const contents = Array.from({ length: 40 }, (_, at) => `${at} `.padEnd(at % 2 === 0 ? 100 : 100_000, "x"));
   const digests: string[] = [];
@@ -66,7 +67,7 @@ async function addGarbage({ db, repoUid }: RegistryServer, name: string, count: 
 
 test(
   "pushes continue beside concurrent collections, and each manifest is removed once",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const gc = await startCollecting(t);
     const { pushBlob, push, run, hasManifest } = gc;
@@ -218,15 +219,7 @@ async function startBeside(t: TestContext, env: Record<string, string>, dataDir 
   return { ...server, config, blobStatus };
 }
 
-/** Polls until the condition holds. */
-async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  for (const deadlineMs = Date.now() + 60_000; !(await isSo());) {
-    assert.ok(Date.now() < deadlineMs, `${what} did not happen`);
-    await wait(20);
-  }
-}
-
-test("a server collects by itself, logs it and counts it", { timeout: 60_000 }, async (t) => {
+test("a server collects by itself, logs it and counts it", { timeout: 300_000 }, async (t) => {
   const dataDir = temporaryFolder(t);
   // One that does not collect takes the pushes, which may take any time.
   const before = await startBeside(t, { MOORAGE_GC_INTERVAL: "0" }, dataDir);
@@ -235,9 +228,7 @@ test("a server collects by itself, logs it and counts it", { timeout: 60_000 }, 
   await before.close();
   const { ask, registry, lines, url, close } = await startBeside(t, { MOORAGE_GC_INTERVAL: "50ms" }, dataDir);
   // The blob is not polled: a request of a caller with the right to push would renew its grace.
-  await until("the collection", () =>
-    lines.some((line) => line.includes(`"bytes":17`) && line.includes("garbage collected")),
-  );
+  await eventually(() => lines.some((line) => line.includes(`"bytes":17`) && line.includes("garbage collected")));
   assert.equal((await ask("HEAD", `/v2/acme/app/blobs/${digest}`, { token: registry })).status, 404);
   assert.equal((await ask("GET", `/v2/acme/app/blobs/${kept.layer}`, { token: registry })).status, 200);
   const metrics = await (await fetch(`${url}/metrics`)).text();
@@ -254,7 +245,7 @@ test("a server collects by itself, logs it and counts it", { timeout: 60_000 }, 
   );
 });
 
-test("with an interval of 0 only the command collects, beside the server", { timeout: 60_000 }, async (t) => {
+test("with an interval of 0 only the command collects, beside the server", { timeout: 300_000 }, async (t) => {
   const { pushBlob, pushImage, api, config, blobStatus, lines } = await startBeside(t, { MOORAGE_GC_INTERVAL: "0" });
   const image = await pushImage("acme/team/app", "v1", "kept");
   const [one, other] = [await pushBlob("acme/team/app", "one"), await pushBlob("acme/other", "other")];
@@ -306,10 +297,10 @@ test("with an interval of 0 only the command collects, beside the server", { tim
   await assert.rejects(collectInstallation(nowhere, { dryRun: true }), /there is no installation/);
 });
 
-test("a server that stops during a collection logs no failure", { timeout: 60_000 }, async (t) => {
+test("a server that stops during a collection logs no failure", { timeout: 300_000 }, async (t) => {
   const { pushBlob, lines, close } = await startBeside(t, { MOORAGE_GC_INTERVAL: "10ms", MOORAGE_GC_GRACE: "1ms" });
   for (let at = 0; at < 20; at++) await pushBlob(`acme/app${at % 4}`, `blob ${at}`);
-  await until("a collection", () => lines.some((line) => line.includes("garbage collected")));
+  await eventually(() => lines.some((line) => line.includes("garbage collected")));
   await close();
   assert.deepEqual(
     lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 40),

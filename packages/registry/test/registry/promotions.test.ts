@@ -319,7 +319,7 @@ test("tags are rolled back to the digest before, to a digest of their history, o
   }
 });
 
-test("of concurrent promotions that expect the same digest, exactly one succeeds", { timeout: 60_000 }, async () => {
+test("of concurrent promotions that expect the same digest, exactly one succeeds", { timeout: 300_000 }, async () => {
   const ROUNDS = 5;
   const RIVALS = 8;
   const repo: TaggedRepo = await openTaggedRepo(platform, "rivals");

@@ -27,7 +27,7 @@ async function limit(platform: Platform, group: string, limits: object): Promise
   await eventually(async () => (await quotaOf(platform, group)).state !== "QUOTA_STATE_COUNTING");
 }
 
-test("libraries of every ecosystem count, and are refused with the quota's words", { timeout: 120_000 }, async (t) => {
+test("libraries of every ecosystem count, and are refused with the quota's words", { timeout: 300_000 }, async (t) => {
   const platform = await startPlatform();
   t.after(() => platform.close());
   const { uid: team } = await platform.group(platform.organization, { name: "team" });
@@ -61,7 +61,7 @@ test("libraries of every ecosystem count, and are refused with the quota's words
   assert.deepEqual(await foundBy(loadConfig(platform.settings), { repair: false }), []);
 });
 
-test("a turn of a mirror that meets a quota fails with its words", { timeout: 120_000 }, async (t) => {
+test("a turn of a mirror that meets a quota fails with its words", { timeout: 300_000 }, async (t) => {
   const platform = await startPlatform({ MOORAGE_GC_INTERVAL: "0" });
   t.after(() => platform.close());
   await pushImage(platform, "acme/source", "v1");
@@ -81,7 +81,7 @@ test("a turn of a mirror that meets a quota fails with its words", { timeout: 12
   assert.deepEqual(await foundBy(loadConfig(platform.settings), { repair: false }), []);
 });
 
-test("what is collected counts no longer", { timeout: 120_000 }, async (t) => {
+test("what is collected counts no longer", { timeout: 300_000 }, async (t) => {
   const { db, push, pass, collect } = await startCollecting(t);
   const { uid } = await db.selectFrom("groups").select("uid").where("name", "=", "acme").executeTakeFirstOrThrow();
   const limits = { bytes: 1_000_000, repos: null, tags: null, libraries: null, soft_percent: 80 };

@@ -16,7 +16,7 @@ interface Quota extends Json {
   used: { bytes?: string };
 }
 
-test("many uploads that are open under a quota end as one after the other would", { timeout: 120_000 }, async (t) => {
+test("many uploads that are open under a quota end as one after the other would", { timeout: 300_000 }, async (t) => {
   const platform = await startPlatform({ MOORAGE_GC_INTERVAL: "0" });
   t.after(() => platform.close());
   const { uid: team } = await platform.group(platform.organization, { name: "team" });

@@ -71,7 +71,7 @@ async function eventsOf(platform: Platform): Promise<string[]> {
     .filter((type) => type.startsWith("registry.quota"));
 }
 
-test("content counts once below a quota, whatever it comes and goes by", { timeout: 120_000 }, async (t) => {
+test("content counts once below a quota, whatever it comes and goes by", { timeout: 300_000 }, async (t) => {
   const { platform, team, token, blob, manifest, counted, quota, faults } = await world(t);
   const layer = "x".repeat(10 * KIB);
   const image = manifestOf(CONFIG, [layer]);
@@ -114,7 +114,7 @@ test("content counts once below a quota, whatever it comes and goes by", { timeo
   assert.deepEqual(await faults(), []);
 });
 
-test("what does not fit is refused with what there is, is used and is needed", { timeout: 120_000 }, async (t) => {
+test("what does not fit is refused with what there is, is used and is needed", { timeout: 300_000 }, async (t) => {
   const { platform, team, token, blob, manifest, counted, quota, faults } = await world(t);
   await platform.ok("POST", `/registry/v2/quotas/${team}`, { bytes: String(100 * KIB) });
   await counted();
@@ -191,7 +191,7 @@ test("what does not fit is refused with what there is, is used and is needed", {
   assert.deepEqual(await faults(), []);
 });
 
-test("quotas of all groups above hold, and those above alone set them", { timeout: 120_000 }, async (t) => {
+test("quotas of all groups above hold, and those above alone set them", { timeout: 300_000 }, async (t) => {
   const { platform, team, blob, manifest, counted } = await world(t);
   const { uid: inner } = await platform.group(team, { name: "inner" });
   const owner = await platform.identity(team, "owner");

@@ -228,7 +228,7 @@ async function openRepo(t: TestContext, tagPolicy: object) {
 
 test(
   "over many slices of tags, exactly the tags that the rules select are deleted, once, each with a record",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const retention = [
       { tagPattern: "a.*", keepLast: 300 },

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { type Answer, type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 import { newPolicy, openSignedRepo } from "../../../server/test/support/signed-repo.ts";
 import { newKey, newSigner } from "../../../server/test/support/signing.ts";
@@ -78,8 +79,7 @@ test("what would have been blocked is an event, once a day for an image and an a
         ...(await tx.selectFrom("event_outbox").selectAll().where("subject", "=", repo.repo).execute()),
       ])
     ).filter(({ type }) => type.startsWith("registry.signature_gate."));
-  for (let left = 100; (await events()).length < 2 && left > 0; left -= 1)
-    await new Promise((done) => setTimeout(done, 50));
+  await eventually(async () => (await events()).length >= 2, { instead: events });
   const found = (await events()).map(({ type, body }) => ({ type, ...(JSON.parse(body) as { action: string }) }));
   assert.deepEqual(found.map(({ type, action }) => [type, action]).sort(), [
     ["registry.signature_gate.previewed.v1", "promote"],

@@ -7,7 +7,7 @@ const NAMES = ["five", "four", "one", "three", "two"];
 
 test(
   "killed in a turn, it ends as without, and what came whole does not come again",
-  { timeout: 240_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { there, front, follow, ended, killAndStart, stop } = await startFollowerProcess(t);
     for (const name of NAMES) await there.pushImage(`acme/${name}`, "1", name);

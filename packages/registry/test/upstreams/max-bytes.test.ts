@@ -51,10 +51,11 @@ async function startWorld(t: TestContext, fields: object = { maxBytes: String(LI
   };
   /** What is refused is kept only when it is pulled once more after there is space. */
   const pullUntilHeld = async (tag: string, image: ReturnType<typeof push>): Promise<void> => {
-    for (let isHeld = false; !isHeld; isHeld = (await held()).has(image.digest)) {
+    await eventually(async () => {
       await pull(tag, image);
       await wait(1_000);
-    }
+      return (await held()).has(image.digest);
+    });
   };
   /** Everything of an image was so long ago. */
   const older = async ({ digest, layer }: ReturnType<typeof push>, hours: number): Promise<void> => {

@@ -16,7 +16,7 @@ async function place(t: TestContext) {
   return { dataDir, env, config: loadConfig({ MOORAGE_DATA_DIR: dataDir, ...env }) };
 }
 
-test("an export carries advisories, their events and how they are found", { timeout: 60_000 }, async (t) => {
+test("an export carries advisories, their events and how they are found", { timeout: 300_000 }, async (t) => {
   const [here, there] = [await place(t), await place(t)];
   const first = await startInstallation(t, here.env, here.dataDir);
   const group = first.bootstrap.organization.uid;
@@ -51,7 +51,7 @@ test("an export carries advisories, their events and how they are found", { time
   await second.api("POST", `${ADVISORIES}/${group}`, { ...fields, aliases: ["CVE-2026-2"] });
 });
 
-test("fsck finds and repairs what is wrong with the tables of advisories", { timeout: 60_000 }, async (t) => {
+test("fsck finds and repairs what is wrong with the tables of advisories", { timeout: 300_000 }, async (t) => {
   const { dataDir, env, config } = await place(t);
   const server = await startInstallation(t, env, dataDir);
   const group = server.bootstrap.organization.uid;

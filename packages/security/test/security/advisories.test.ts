@@ -9,6 +9,7 @@ import {
   listed,
   newAdvisory,
 } from "../../../server/test/support/advisories.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { both } from "../../../server/test/support/rest-and-grpc.ts";
 import { blamed, type Platform, reason, startPlatform } from "../../../server/test/support/platform.ts";
 
@@ -298,8 +299,7 @@ test("what is done stands in the audit log, and rejections do", async () => {
     ["DeleteAdvisory", made.uid, allowed, platform.owner],
   ];
   // Rejections are written a moment later.
-  for (let attempt = 0; attempt < 3_000 && (await entries()).length < expected.length; attempt++)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(async () => (await entries()).length >= expected.length);
   assert.deepEqual((await entries()).toSorted(), expected.toSorted());
 });
 

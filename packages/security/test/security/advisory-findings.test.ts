@@ -10,6 +10,7 @@ import {
   pushLayers,
   type PushTarget,
 } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import { type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -81,12 +82,10 @@ async function list({ repo }: Pick<Image, "repo">, query: string, token?: string
 
 /** Waits until so many findings are open, and answers them. */
 async function opened(image: Image, wanted: number): Promise<Finding[]> {
-  for (let left = 1_200; left > 0; left--) {
+  return await eventually(async () => {
     const found = await list(image, "");
-    if (found.length === wanted) return found;
-    await wait(50);
-  }
-  throw new Error(`there are not ${wanted} findings`);
+    return found.length === wanted && found;
+  });
 }
 
 const asOf = (ms: number): string => `asOf=${new Date(ms).toISOString()}`;
@@ -333,11 +332,7 @@ test("an advisory counts more than an attached statement, and an image that is p
   });
   await add(made.uid, { detection: { manual: {} } });
   const until = async (expected: string[]): Promise<void> => {
-    for (let left = 1_200; left > 0; left--) {
-      if ((await reasons()).join() === expected.join()) return;
-      await wait(50);
-    }
-    assert.deepEqual(await reasons(), expected);
+    await eventually(async () => (await reasons()).join() === expected.join(), { instead: reasons });
   };
   await until(["VEX_NOT_AFFECTED"]);
   const { uid: affected } = await add(made.uid, { truePositiveDetermination: {} });

@@ -5,6 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { cycloneDx, statementOf } from "../../../server/test/support/catalog/documents.ts";
 import type { Place } from "../../../server/test/support/catalog/place.ts";
 import { deleteReference, pushArtifact, pushIndex } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import {
   BAD,
   CLEAN,
@@ -76,13 +77,17 @@ async function attachments(
   digest: string,
   wanted: (found: Attachment[]) => boolean,
 ): Promise<Attachment[]> {
-  for (let left = 1_200; ; left--) {
+  const all = async (): Promise<Attachment[]> => {
     const answer = await platform.ok("GET", `/registry/v2/repos/${repo}/digests/${digest}/attachments`);
-    const found = (answer["attachments"] ?? []) as Attachment[];
-    if (found.every(({ state }) => state === "STATE_READ") && wanted(found)) return found;
-    if (left === 0) throw new Error(`attachments: ${JSON.stringify(found)}`);
-    await wait(50);
-  }
+    return (answer["attachments"] ?? []) as Attachment[];
+  };
+  return await eventually(
+    async () => {
+      const found = await all();
+      return found.every(({ state }) => state === "STATE_READ") && wanted(found) && found;
+    },
+    { instead: all },
+  );
 }
 const one = (found: Attachment[]): boolean => found.length === 1;
 const trusted = (found: Attachment[]): boolean => found.length === 1 && found[0]?.trusted === true;

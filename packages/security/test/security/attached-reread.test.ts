@@ -1,12 +1,12 @@
 // Attached documents that an earlier version of the readers read.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Row } from "../../../kernel/src/store/index.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { newRepoPlace } from "../../../server/test/support/catalog/place.ts";
 import { digestOf, pushArtifact, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 const CYCLONEDX = "application/vnd.cyclonedx+json";
@@ -48,14 +48,15 @@ async function until(
   isWanted: (row: Row<"attached_readings">) => boolean,
   place: { subject: string; manifest: string } | undefined,
 ): Promise<Row<"attached_readings">> {
-  for (let left = 2_400; left > 0; left--) {
-    const row = await reading();
-    if (place !== undefined)
-      assert.deepEqual((await counting(place.subject, place.manifest)).purls.length, 2, "it counts meanwhile");
-    if (row !== undefined && isWanted(row)) return row;
-    await wait(25);
-  }
-  throw new Error(`the reading did not come to be as wanted: ${JSON.stringify(await reading())}`);
+  return await eventually(
+    async () => {
+      const row = await reading();
+      if (place !== undefined)
+        assert.deepEqual((await counting(place.subject, place.manifest)).purls.length, 2, "it counts meanwhile");
+      return row !== undefined && isWanted(row) && row;
+    },
+    { instead: reading },
+  );
 }
 
 test("what earlier readers read of an attached document is read again, and counts meanwhile", async () => {

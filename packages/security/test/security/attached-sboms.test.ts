@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { systemCall } from "../../../kernel/src/core/system-call.ts";
 import { loadConfig } from "../../../server/src/index.ts";
 import { removeUnusedAttachments } from "../../src/security/attached/remove.ts";
@@ -18,6 +17,7 @@ import {
   pushLayers,
 } from "../../../server/test/support/catalog/push.ts";
 import { openComposition } from "../../../server/test/support/composition.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { temporaryFolder } from "../../../server/test/support/installation.ts";
 import { type Answer, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 import { startReplicas } from "../../../server/test/support/replicas.ts";
@@ -58,16 +58,18 @@ async function get(place: Place, digest: string, path: string, ofToken?: string)
 
 /** What is attached, as soon as it is as many and none of it waits. */
 async function attachments(place: Place, digest: string, count: number): Promise<Attachment[]> {
-  let text = "";
-  for (let left = 1_200; left > 0; left--) {
-    const answer = await get(place, digest, "attachments");
-    assert.equal(answer.status, 200, answer.text);
-    text = answer.text;
-    const found = (answer.body["attachments"] ?? []) as Attachment[];
-    if (found.length === count && found.every(({ state }) => state !== "STATE_WAITING")) return found;
-    await wait(50);
-  }
-  throw new Error(`not ${count} attachments that are read: ${text}`);
+  const all = async (): Promise<Attachment[]> => {
+    const { status, body, text } = await get(place, digest, "attachments");
+    assert.equal(status, 200, text);
+    return (body["attachments"] ?? []) as Attachment[];
+  };
+  return await eventually(
+    async () => {
+      const found = await all();
+      return found.length === count && found.every(({ state }) => state !== "STATE_WAITING") && found;
+    },
+    { instead: all },
+  );
 }
 
 interface Held {
@@ -77,16 +79,15 @@ interface Held {
 
 /** The names of the packages that the SBOM has, and its sources. */
 async function sbom(place: Place, digest: string, query = ""): Promise<Held> {
-  for (let left = 1_200; left > 0; left--) {
+  return await eventually(async () => {
     const { status, body, text } = await get(place, digest, `sbom${query}`);
     if (status === 200) {
       const { components = [] } = body["document"] as { components?: { name: string }[] };
       return { names: components.map(({ name }) => name), sources: body["sources"] as string[] };
     }
     assert.match(text, /waits to be read/);
-    await wait(50);
-  }
-  throw new Error("the image is not read");
+    return undefined;
+  });
 }
 
 let images = 0;
@@ -178,7 +179,7 @@ test("the tags of cosign attach, and moving or deleting them takes that back", a
   await attachments(place, subject, 1);
   assert.deepEqual((await sbom(place, subject)).names, ["first", "inside"]);
   await pushArtifact(place, { reference: `${tag}.sbom`, layers: [{ mediaType: SPDX, content: spdx(["second"]) }] });
-  for (let left = 1_200; left > 0 && !(await sbom(place, subject)).names.includes("second"); left--) await wait(50);
+  await eventually(async () => (await sbom(place, subject)).names.includes("second"));
   assert.deepEqual((await sbom(place, subject)).names, ["inside", "second"]);
   // As `cosign attest` does: a layer for each attestation, those of other kinds included.
   const attested = (document: string): string => dsse(statementOf(SPDX_PREDICATE, document, subject));
@@ -404,12 +405,10 @@ test("what was read goes with the image, and what removed manifests leave is fou
     table: "attached_documents" | "attachments",
     isDone: (rows: { until_time?: number | null }[]) => boolean,
   ): Promise<void> => {
-    for (let left = 1_200; left > 0; left--) {
+    await eventually(async () => {
       const rows = await store.reader.selectFrom(table).selectAll().execute();
-      if (isDone(rows as { until_time?: number | null }[])) return;
-      await wait(50);
-    }
-    throw new Error(`${table} did not come to be as wanted`);
+      return isDone(rows as { until_time?: number | null }[]);
+    });
   };
   await until("attached_documents", (rows) => rows.length === 1);
   const cleaned = (): Promise<{ attachments: number }> =>
@@ -439,12 +438,10 @@ test("a killed server leaves nothing half-read: the end is that of a run without
   const store = await openStore(loadConfig(env));
   t.after(() => store.close());
   const until = async (isWanted: (row: { attempts: number; state: number }) => boolean): Promise<void> => {
-    for (let left = 2_400; left > 0; left--) {
+    await eventually(async () => {
       const row = await store.reader.selectFrom("attached_readings").selectAll().executeTakeFirst();
-      if (row !== undefined && isWanted(row)) return;
-      await wait(25);
-    }
-    throw new Error("the reading did not come to be as wanted");
+      return row !== undefined && isWanted(row);
+    });
   };
   // In the middle of the reading or of the writing.
   await until(({ attempts }) => attempts === 1);

@@ -7,6 +7,7 @@ import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { bundle, cycloneDx, dsse, statementOf } from "../../../server/test/support/catalog/documents.ts";
 import { newRepoPlace, type Place } from "../../../server/test/support/catalog/place.ts";
 import { deleteReference, pushArtifact, pushIndex, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -41,17 +42,19 @@ interface Attachment {
 }
 
 async function attachments(place: Place, digest: string, count: number): Promise<Attachment[]> {
-  let text = "";
-  for (let left = 1_200; left > 0; left--) {
+  const all = async (): Promise<Attachment[]> => {
     const path = `/registry/v2/repos/${place.repo}/digests/${digest}/attachments`;
-    const answer = await platform.call("GET", path, { token: await platform.token() });
-    assert.equal(answer.status, 200, answer.text);
-    text = answer.text;
-    const found = (answer.body["attachments"] ?? []) as Attachment[];
-    if (found.length === count && found.every(({ state }) => state !== "STATE_WAITING")) return found;
-    await wait(50);
-  }
-  throw new Error(`not ${count} attachments that are read: ${text}`);
+    const { status, body, text } = await platform.call("GET", path, { token: await platform.token() });
+    assert.equal(status, 200, text);
+    return (body["attachments"] ?? []) as Attachment[];
+  };
+  return await eventually(
+    async () => {
+      const found = await all();
+      return found.length === count && found.every(({ state }) => state !== "STATE_WAITING") && found;
+    },
+    { instead: all },
+  );
 }
 
 const openVex = (statement: object, more: object = {}): string =>
@@ -211,16 +214,14 @@ test("a finding is closed by the statement as long as it is attached", async () 
     statement?: { justification: string; document: string; author: string; source: string; impact: string };
   }
   const findings = async (state: string, count: number): Promise<Finding[]> => {
-    let text = "";
-    for (let left = 1_200; left > 0; left--) {
-      const path = `/vulnerabilities/v2/findings?repo=${place.repo}&digest=${digest}&state=${state}`;
-      const answer = await platform.ok("GET", path);
-      text = JSON.stringify(answer);
-      const found = (answer["findings"] ?? []) as Finding[];
-      if (found.length === count) return found;
-      await wait(50);
-    }
-    throw new Error(`not ${count} findings that are ${state}: ${text}`);
+    const path = `/vulnerabilities/v2/findings?repo=${place.repo}&digest=${digest}&state=${state}`;
+    return await eventually(
+      async () => {
+        const found = ((await platform.ok("GET", path))["findings"] ?? []) as Finding[];
+        return found.length === count && found;
+      },
+      { instead: () => platform.ok("GET", path) },
+    );
   };
   const [open] = await findings("OPEN", 1);
   assert.equal(open?.statement, undefined);
@@ -335,7 +336,8 @@ test("documents are counted by kind and by whether they count, and what waits", 
     await pushArtifact(place, { artifactType: OPENVEX, subject: digest, layers: [{ mediaType: OPENVEX, content }] });
   await attachments(place, digest, 3);
   // They are counted once they are stored.
-  for (const [at, each] of labels.entries()) while ((await count(each)) !== (before[at] ?? 0) + 1) await wait(50);
+  for (const [at, each] of labels.entries())
+    await eventually(async () => (await count(each)) === (before[at] ?? 0) + 1);
   for (const kind of ["checks", "manifests"])
     assert.match(await metrics(), new RegExp(`^moorage_vulnerability_attached_backlog\\{kind="${kind}"\\} \\d+$`, "m"));
 });

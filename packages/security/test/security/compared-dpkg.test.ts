@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { temporaryFolder } from "../../../server/test/support/installation.ts";
 import { startPlatform } from "../../../server/test/support/platform.ts";
 
@@ -47,7 +47,7 @@ const ours = (component: Component): string => {
 
 test(
   "each package of a Debian root has the version and the source that Trivy finds",
-  { skip, timeout: 240_000 },
+  { skip, timeout: 300_000 },
   async (t) => {
     const files = FILES.map((file) => ({ path: file.slice(1), content: readFileSync(file) }));
     const root = temporaryFolder(t);
@@ -70,13 +70,13 @@ test(
     const name = `${bootstrap.organization.name}/debian`;
     const digest = await pushLayers({ url, token, name }, "v1", [tarOf(files)]);
     const bearer = { token: await platform.token() };
-    const ask = () => platform.call("GET", `/registry/v2/repos/${repo}/digests/${digest}/sbom`, bearer);
-    let answer = await ask();
-    for (; answer.status !== 200; answer = await ask()) {
-      assert.match(answer.text, /waits to be read/);
-      await wait(50);
-    }
-    const found = (answer.body["document"] as Document).components;
+    const sbom = `/registry/v2/repos/${repo}/digests/${digest}/sbom`;
+    const found = await eventually(async () => {
+      const { status, body, text } = await platform.call("GET", sbom, bearer);
+      if (status === 200) return (body["document"] as Document).components;
+      assert.match(text, /waits to be read/);
+      return undefined;
+    });
     t.diagnostic(`${found.length} packages`);
     assert.ok(packages.length > 50);
     assert.deepEqual(found.map(ours).toSorted(), packages.map(theirs).toSorted());

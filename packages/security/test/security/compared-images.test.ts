@@ -3,13 +3,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { zipOf } from "../../../server/test/support/catalog/archives.ts";
 import { newRepoPlace } from "../../../server/test/support/catalog/place.ts";
 import { pushLayers } from "../../../server/test/support/catalog/push.ts";
 import { ECOSYSTEMS, lineOf, type Named, named } from "../../../server/test/support/compared/package-names.ts";
 import { osvPackages, trivyPackages } from "../../../server/test/support/compared/programs.ts";
 import { WRITTEN } from "../../../server/test/support/compared/made-images.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { temporaryFolder } from "../../../server/test/support/installation.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -135,7 +135,7 @@ const KINDS = [...kinds.filter((each) => each.isDirectory()).map(({ name }) => n
 const used = new Set<Explained>();
 
 for (const kind of KINDS)
-  test(`an image of the kind ${kind} holds what other programs find in it`, { skip, timeout: 240_000 }, async (t) => {
+  test(`an image of the kind ${kind} holds what other programs find in it`, { skip, timeout: 300_000 }, async (t) => {
     const folder = temporaryFolder(t);
     const { root, locks } = kind in WRITTEN ? written(kind, folder) : fetched(kind);
     const { repo, digest } = await push(kind, root);
@@ -186,7 +186,7 @@ for (const kind of KINDS)
       );
       const found = osvPackages(SCANNER, locks, database, path.join(folder, "findings.json"));
       const hits = [...new Set(found.flatMap((each) => each.records))].toSorted();
-      await allCompared();
+      await eventually(areAllCompared);
       const own = await findingsOf(repo, digest, kind);
       const titles = new Map(records.map(({ body, title }) => [body.id, title]));
       const titled = (ids: readonly string[]): string[] => ids.map((id) => titles.get(id) ?? id);
@@ -234,13 +234,13 @@ interface Component {
 
 async function componentsOf(repo: string, digest: string): Promise<Component[]> {
   const bearer = { token: await platform.token() };
-  const ask = () => platform.call("GET", `/registry/v2/repos/${repo}/digests/${digest}/sbom`, bearer);
-  let answer = await ask();
-  for (; answer.status !== 200; answer = await ask()) {
-    assert.match(answer.text, /waits to be read/);
-    await wait(50);
-  }
-  return (answer.body["document"] as { components: Component[] }).components;
+  const sbom = `/registry/v2/repos/${repo}/digests/${digest}/sbom`;
+  return await eventually(async () => {
+    const { status, body, text } = await platform.call("GET", sbom, bearer);
+    if (status === 200) return (body["document"] as { components: Component[] }).components;
+    assert.match(text, /waits to be read/);
+    return undefined;
+  });
 }
 
 const DISTRIBUTIONS = /^pkg:(?:deb|apk|rpm)\//;
@@ -312,17 +312,13 @@ function recordsAbout(kind: string, packages: readonly Named[]): About[] {
   });
 }
 
-/** Waits until all records have been compared with all packages. */
-async function allCompared(): Promise<void> {
-  for (let isDone = false; !isDone; await wait(POLL_MS))
-    await platform.transact(async (tx) => {
-      const last = await tx.selectFrom("feed_changes").select("value").executeTakeFirstOrThrow();
-      const state = await tx.selectFrom("matching").select("value").where("name", "=", "changes").executeTakeFirst();
-      isDone = Number(state?.value ?? 0) >= Number(last.value);
-    });
-}
-
-const POLL_MS = 100;
+/** Whether all records have been compared with all packages. */
+const areAllCompared = (): Promise<boolean> =>
+  platform.transact(async (tx) => {
+    const last = await tx.selectFrom("feed_changes").select("value").executeTakeFirstOrThrow();
+    const state = await tx.selectFrom("matching").select("value").where("name", "=", "changes").executeTakeFirst();
+    return Number(state?.value ?? 0) >= Number(last.value);
+  });
 
 /** The ids of the records of the kind's feed that find something. */
 async function findingsOf(repo: string, digest: string, kind: string): Promise<string[]> {

@@ -86,7 +86,7 @@ const MOST_VERSIONS = 3;
 
 test(
   "findings for packages of PyPI and Go are those of osv-scanner, but for what is explained",
-  { skip, timeout: 240_000 },
+  { skip, timeout: 300_000 },
   async (t) => {
     const [pypi, go] = [realData(t, "osv-pypi.zip"), realData(t, "osv-go.zip")];
     if (pypi === undefined || go === undefined) return;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { holderOf } from "../../../server/test/support/advisories.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { newRepoPlace, type Place } from "../../../server/test/support/catalog/place.ts";
 import { pushIndex, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, plainRecord, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import { type Answer, blamed, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -85,13 +85,13 @@ async function until(
   more = "",
   wanted = ({ vulnerabilitiesComplete }: Diff): boolean => vulnerabilitiesComplete,
 ): Promise<Diff> {
-  let found: Diff | undefined;
-  for (let left = 1_200; left > 0; left--) {
-    found = await diff(from, to, more);
-    if (wanted(found)) return found;
-    await wait(50);
-  }
-  throw new Error(`the diff did not come to be as wanted: ${JSON.stringify(found)}`);
+  return await eventually(
+    async () => {
+      const found = await diff(from, to, more);
+      return wanted(found) && found;
+    },
+    { instead: () => diff(from, to, more) },
+  );
 }
 
 const npmLayer = (...packages: string[]): Buffer =>

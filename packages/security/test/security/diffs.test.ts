@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { digestOf, pushIndex, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { type Answer, blamed, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 const OS = { path: "etc/os-release", content: "ID=debian\nVERSION_ID=12\n" };
@@ -91,12 +91,11 @@ async function diff(from: string, to: string, more = ""): Promise<Diff> {
 
 /** The answer as soon as no image waits to be read. */
 async function whenRead(from: string, to: string, more = ""): Promise<Diff> {
-  for (let left = 3_600; left > 0; left--) {
+  await eventually(async () => {
     const images = (await diff(from, to)).platforms.flatMap((each) => [each.from, each.to]);
-    if (images.every((image) => image?.packagesState !== "PACKAGES_STATE_WAITING")) return await diff(from, to, more);
-    await wait(50);
-  }
-  throw new Error("the images are not read");
+    return images.every((image) => image?.packagesState !== "PACKAGES_STATE_WAITING");
+  });
+  return await diff(from, to, more);
 }
 
 const changesOf = ({ packages }: Diff): string[] =>

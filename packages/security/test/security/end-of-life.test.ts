@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { loadConfig, withFeeds } from "../../../server/src/index.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { pushIndex, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { realData } from "../../../server/test/support/feed-files.ts";
 import { blamed, type Json, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
 import { zipOf } from "../../../server/test/support/zip.ts";
@@ -95,16 +95,14 @@ async function listed(parent: string, query = `as_of=${AS_OF}`, token?: string):
 }
 
 async function whenRead(digest: string): Promise<void> {
-  for (let left = 600; left > 0; left--) {
+  await eventually(async () => {
     const row = await platform.reader
       .selectFrom("image_catalogs")
       .select("state")
       .where("digest", "=", digest)
       .executeTakeFirst();
-    if (row?.state === 2) return;
-    await wait(50);
-  }
-  throw new Error("the image is not read");
+    return row?.state === 2;
+  });
 }
 
 test("a repo's setting names the product; the longest cycle that begins the version counts", async () => {

@@ -21,7 +21,7 @@ import {
   someRecords,
 } from "../../../server/test/support/feed-installation.ts";
 
-const TIMEOUT = { timeout: 240_000 };
+const TIMEOUT = { timeout: 300_000 };
 
 /** All that an import leaves, but the times and the change numbers. */
 async function stateOf({ db, records }: FeedInstallation): Promise<unknown> {

@@ -5,7 +5,7 @@ import { fileOf, osv } from "../../../server/test/support/feed-files.ts";
 import { OSV_FEED, openFeedInstallation, someRecords } from "../../../server/test/support/feed-installation.ts";
 import { zipOf } from "../../../server/test/support/zip.ts";
 
-const TIMEOUT = { timeout: 120_000 };
+const TIMEOUT = { timeout: 300_000 };
 
 /** What of the feed could not be read. */
 const unreadable = async (feeds: FeedsAdmin) =>

@@ -10,7 +10,7 @@ import { startInstallation, temporaryFolder } from "../../../server/test/support
 import { startReplicas } from "../../../server/test/support/replicas.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
 
-const TIMEOUT = { timeout: 120_000 };
+const TIMEOUT = { timeout: 300_000 };
 const KEV = JSON.stringify({ vulnerabilities: [{ cveID: "CVE-1", dateAdded: "2026-01-01" }, { cveID: "CVE-2" }] });
 
 /** The value of a metric of the feed `kev`; undefined until there is one. */

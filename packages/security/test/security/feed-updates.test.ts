@@ -14,7 +14,7 @@ import {
 } from "../../../server/test/support/feed-installation.ts";
 import { type FeedServer, startFeedServer } from "../../../server/test/support/feed-server.ts";
 
-const TIMEOUT = { timeout: 120_000 };
+const TIMEOUT = { timeout: 300_000 };
 const LOCAL = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
 
 type Outcome = Parameters<Parameters<FeedsAdmin["update"]>[2]>[1];

@@ -7,6 +7,7 @@ import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { newRepoPlace, type Place } from "../../../server/test/support/catalog/place.ts";
 import { pushArtifact, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { openGatedRepo } from "../../../server/test/support/gated-repo.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
@@ -53,51 +54,53 @@ async function findings({ repo }: Place, state: "OPEN" | "CLOSED", more = ""): P
 
 /** Waits until so many findings of the repo are open, and so many closed. Answers those that are closed. */
 async function until(place: Place, open: number, closed: number): Promise<Finding[]> {
-  let text = "";
-  for (let left = 1_200; left > 0; left--) {
-    const found = [await findings(place, "OPEN"), await findings(place, "CLOSED")];
-    const [opened, ended] = found as [Finding[], Finding[]];
-    if (opened.length === open && ended.length === closed) return ended;
-    text = JSON.stringify(found);
-    await wait(50);
-  }
-  throw new Error(`not ${open} open and ${closed} closed findings: ${text}`);
+  const both = async (): Promise<[Finding[], Finding[]]> => [
+    await findings(place, "OPEN"),
+    await findings(place, "CLOSED"),
+  ];
+  return await eventually(
+    async () => {
+      const [opened, ended] = await both();
+      return opened.length === open && ended.length === closed && ended;
+    },
+    { instead: both },
+  );
 }
 
 /** The events about findings of the repo, once there are so many: `opened 1 CVE-…`. */
 async function events({ repo }: Place, wanted: number): Promise<string[]> {
-  for (let left = 1_200; ; left--) {
+  const all = async (): Promise<string[]> => {
     const rows = await platform.transact(async (tx) => [
       ...(await tx.selectFrom("events").selectAll().where("subject", "=", repo).orderBy("seq").execute()),
       ...(await tx.selectFrom("event_outbox").selectAll().where("subject", "=", repo).orderBy("n").execute()),
     ]);
-    const found = rows
+    return rows
       .filter(({ type }) => type.startsWith("vulnerabilities."))
       .map(({ type, body }) => {
         const { findings: n, vulnerabilities } = JSON.parse(body) as { findings: number; vulnerabilities: string[] };
         return `${type.split(".")[2]} ${n} ${vulnerabilities.join()}`;
       });
-    if (found.length >= wanted) return found;
-    if (left === 0) throw new Error(`not ${wanted} events: ${JSON.stringify(found)}`);
-    await wait(50);
-  }
+  };
+  return await eventually(
+    async () => {
+      const found = await all();
+      return found.length >= wanted && found;
+    },
+    { instead: all },
+  );
 }
 
-/** Waits until all changes of feeds were compared with packages. */
-async function compared(): Promise<void> {
-  for (let left = 1_200; left > 0; left--) {
-    const { value = 0 } =
-      (await platform.reader.selectFrom("matching").select("value").where("name", "=", "changes").executeTakeFirst()) ??
-      {};
-    const change = await platform.reader
-      .selectFrom("feed_records")
-      .select("id")
-      .where("change", ">", value)
-      .executeTakeFirst();
-    if (change === undefined) return;
-    await wait(50);
-  }
-  throw new Error("changes of feeds are left");
+/** Whether all changes of feeds were compared with packages. */
+async function areCompared(): Promise<boolean> {
+  const { value = 0 } =
+    (await platform.reader.selectFrom("matching").select("value").where("name", "=", "changes").executeTakeFirst()) ??
+    {};
+  const change = await platform.reader
+    .selectFrom("feed_records")
+    .select("id")
+    .where("change", ">", value)
+    .executeTakeFirst();
+  return change === undefined;
 }
 
 /** A time that is later than all before, and earlier than all to come. */
@@ -261,14 +264,15 @@ test("a document that says the same in another edition closes the finding as of 
   await put("2026-11-01T00:00:00Z");
   const [first] = await until(place, 0, 1);
   await put("2026-11-05T00:00:00Z");
-  for (let left = 1_200; ; left--) {
-    const [found] = await findings(place, "CLOSED");
-    const { time } = (found?.statement ?? {}) as { time?: string };
-    assert.equal(found?.closeTime, first?.closeTime);
-    if (time?.startsWith("2026-11-05") === true) break;
-    if (left === 0) throw new Error(`the new edition is not there: ${JSON.stringify(found)}`);
-    await wait(50);
-  }
+  await eventually(
+    async () => {
+      const [found] = await findings(place, "CLOSED");
+      const { time } = (found?.statement ?? {}) as { time?: string };
+      assert.equal(found?.closeTime, first?.closeTime);
+      return time?.startsWith("2026-11-05");
+    },
+    { instead: () => findings(place, "CLOSED") },
+  );
   assert.deepEqual(await events(place, 2), [`opened 1 ${id}`, `closed 1 ${id}`]);
 });
 
@@ -301,7 +305,7 @@ test("a gate lets the image pass, and a diff says that the vulnerability does no
   await repo.pulledAs("v1", 403);
   const then = await between();
   await putRecords(platform, "gate", "openvex", [vex("it", purl, id)], [], []);
-  await compared();
+  await eventually(areCompared);
   // The gate looks again at what it knows of the image after a second.
   platform.clock.offsetMs += 2_000;
   assert.equal((await repo.pull("v1")).status, 403, "the feed is not trusted");

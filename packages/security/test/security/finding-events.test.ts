@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { ADVISORIES } from "../../../server/test/support/advisories.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { cycloneDx } from "../../../server/test/support/catalog/documents.ts";
 import { newRepoPlace, type Place } from "../../../server/test/support/catalog/place.ts";
 import { deleteReference, pushArtifact, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { openedImport, osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import { type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -67,8 +67,8 @@ async function events({ repo }: Pick<Place, "repo">): Promise<Change[]> {
 
 /** Waits until everything is compared and emitted. */
 async function settled(): Promise<void> {
-  const isWaiting = async (): Promise<boolean> => {
-    const db = platform.reader;
+  const db = platform.reader;
+  await eventually(async () => {
     const { value } = (await db
       .selectFrom("matching")
       .select("value")
@@ -85,13 +85,8 @@ async function settled(): Promise<void> {
       await db.selectFrom("finding_causes").select("id").execute(),
       await db.selectFrom("finding_checks").select("digest").execute(),
     ];
-    return left.some((rows) => rows.length > 0);
-  };
-  for (let left = 1_200; left > 0; left--) {
-    if (!(await isWaiting())) return;
-    await wait(50);
-  }
-  throw new Error("there is something left to do");
+    return left.every((rows) => rows.length === 0);
+  });
 }
 
 /** What was emitted of the repo since the last call, as `opened 2 CVE-1,CVE-2 of 3`. */
@@ -174,9 +169,9 @@ test("an import of many batches is one change; an image that is pushed later has
   const compared = async (): Promise<number> =>
     (await platform.reader.selectFrom("package_findings").select("record").where("feed", "=", "batches").execute())
       .length;
-  for (let left = 1_200; left > 0 && (await compared()) < 1; left--) await wait(50);
+  await eventually(async () => (await compared()) >= 1);
   await add([record(name, "CVE-2026-22")]);
-  for (let left = 1_200; left > 0 && (await compared()) < 2; left--) await wait(50);
+  await eventually(async () => (await compared()) >= 2);
   assert.deepEqual(await events(place), []);
   await end();
   assert.deepEqual(await emitted(place), ["opened 2 CVE-2026-21,CVE-2026-22 of 2"]);

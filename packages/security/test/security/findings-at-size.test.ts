@@ -77,7 +77,7 @@ async function assertByIndexes(db: Database, title: string, all: readonly Ran[])
 
 test(
   "changes of feeds, reports and lists by vulnerability do not read all that images hold",
-  { timeout: 240_000 },
+  { timeout: 300_000 },
   async (t) => {
     const platform = await startPlatform();
     t.after(() => platform.close());

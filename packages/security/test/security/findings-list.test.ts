@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { digestOf, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, plainRecord, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import { type Answer, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -86,13 +87,13 @@ async function list(query: string, token?: string): Promise<Finding[]> {
 
 /** The findings as soon as they are as wanted. */
 async function until(query: string, wanted: (found: Finding[]) => boolean): Promise<Finding[]> {
-  let found: Finding[] = [];
-  for (let left = 1_200; left > 0; left--) {
-    found = await list(query);
-    if (wanted(found)) return found;
-    await wait(50);
-  }
-  throw new Error(`the findings did not come to be as wanted: ${JSON.stringify(found.map(short))}`);
+  return await eventually(
+    async () => {
+      const found = await list(query);
+      return wanted(found) && found;
+    },
+    { instead: () => shorts(query) },
+  );
 }
 
 const short = ({ repo, tags, package: { name, version }, vulnerability }: Finding): string => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newUid } from "../../../kernel/src/lib/uid.ts";
 import { ENGINE } from "../../../server/test/support/database.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { addImage, before, npm } from "../../../server/test/support/matching.ts";
 import { type Json, startPlatform } from "../../../server/test/support/platform.ts";
@@ -50,16 +51,15 @@ test("a deep page costs what the first one costs, with and without a vulnerabili
     }
   });
   await putRecords(platform, "osv", "osv", [osvOf("A-1", { aliases: ["CVE-2026-1"], ...before("left-pad", "2.0.0") })]);
-  const open = async (): Promise<number> =>
-    (await reader.selectFrom("package_findings").select("package").execute()).length;
-  for (let left = 1_200; left > 0 && (await open()) < IMAGES + 1; left--)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  await eventually(
+    async () => (await reader.selectFrom("package_findings").select("package").execute()).length >= IMAGES + 1,
+  );
   // What the server does by itself is not counted: it has emitted the events of all of them.
-  const isWaiting = async (): Promise<boolean> =>
-    (await reader.selectFrom("finding_causes").select("id").limit(1).execute()).length > 0 ||
-    (await reader.selectFrom("finding_checks").select("digest").limit(1).execute()).length > 0;
-  for (let left = 1_200; left > 0 && (await isWaiting()); left--)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  await eventually(
+    async () =>
+      (await reader.selectFrom("finding_causes").select("id").limit(1).execute()).length === 0 &&
+      (await reader.selectFrom("finding_checks").select("digest").limit(1).execute()).length === 0,
+  );
   const token = await platform.token();
   const page = async (query: string): Promise<Json> => {
     const { status, body, text } = await platform.call("GET", `/vulnerabilities/v2/findings?${query}`, { token });

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { pushArtifact, pushIndex, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { BAD, CLEAN, type GatedRepo, openGatedRepo, putGateRecords } from "../../../server/test/support/gated-repo.ts";
 import { type Answer, type Platform, reason, startPlatform } from "../../../server/test/support/platform.ts";
 import { unmet } from "../../../server/test/support/tagged-repo.ts";
@@ -75,16 +76,14 @@ const setWaiting = (digest: string, waits: boolean): Promise<void> =>
 
 /** Waits until the reading of the image has ended. */
 async function settled(digest: string): Promise<void> {
-  for (let left = 1_200; left > 0; left--) {
+  await eventually(async () => {
     const row = await platform.reader
       .selectFrom("image_catalogs")
       .select("state")
       .where("digest", "=", digest)
       .executeTakeFirst();
-    if (row !== undefined && row.state !== 1) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`${digest} is still being read`);
+    return row !== undefined && row.state !== 1;
+  });
 }
 
 test("an enforcing gate is stored with HOLD unless it says otherwise; one of before passes, also when it is sent again", async () => {
@@ -165,19 +164,16 @@ test("an image that waits to be read is held, with an answer that clients repeat
   await setWaiting(digest, false);
   await repo.pulledAs("v1", 200);
   assert.equal((await promote(repo, digest)).status, 200);
-  const audited = async (): Promise<string[]> =>
-    (
-      await platform.reader
-        .selectFrom("audit_entries")
-        .select(["reason", "details"])
-        .where("method", "=", "registry.read")
-        .execute()
-    ).flatMap((row) => (row.details.includes(repo.name) ? [row.reason] : []));
-  for (let left = 1_200; (await audited()).length === 0; left--) {
-    assert.ok(left > 0, "the rejection is not in the audit log");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.match((await audited()).join("\n"), /not known yet what the image holds/);
+  const audited = await eventually(async () => {
+    const rows = await platform.reader
+      .selectFrom("audit_entries")
+      .select(["reason", "details"])
+      .where("method", "=", "registry.read")
+      .execute();
+    const found = rows.flatMap((row) => (row.details.includes(repo.name) ? [row.reason] : []));
+    return found.length > 0 && found;
+  });
+  assert.match(audited.join("\n"), /not known yet what the image holds/);
 });
 
 test("what could not be read, only in part, or in which nothing was found is held for good, and the answer says why", async () => {

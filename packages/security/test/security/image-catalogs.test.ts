@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import test, { type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { systemCall } from "../../../kernel/src/core/system-call.ts";
 import { loadConfig } from "../../../server/src/index.ts";
@@ -12,6 +11,7 @@ import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { digestOf, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
 import { openComposition } from "../../../server/test/support/composition.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { temporaryFolder } from "../../../server/test/support/installation.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 import { startReplicas } from "../../../server/test/support/replicas.ts";
@@ -38,12 +38,10 @@ async function catalog(
   digest: string,
   wanted: (row: Row<"image_catalogs">) => boolean,
 ): Promise<Row<"image_catalogs">> {
-  for (let left = 3_600; left > 0; left--) {
+  return await eventually(async () => {
     const row = await reader.selectFrom("image_catalogs").selectAll().where("digest", "=", digest).executeTakeFirst();
-    if (row !== undefined && wanted(row)) return row;
-    await wait(50);
-  }
-  throw new Error(`the catalog of ${digest} did not come to be as wanted`);
+    return row !== undefined && wanted(row) && row;
+  });
 }
 
 const isDone = ({ state }: { state: number }): boolean => state === 2;

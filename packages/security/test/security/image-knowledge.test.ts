@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { type TarEntry, tarOf, zipOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { classesIn, manifestOf } from "../../../server/test/support/catalog/java.ts";
 import { newRepoPlace, type Place } from "../../../server/test/support/catalog/place.ts";
 import { pushIndex, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { openedImport, osvOf, plainRecord, putRecords } from "../../../server/test/support/feed-records.ts";
 import { openGatedRepo } from "../../../server/test/support/gated-repo.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
@@ -80,12 +80,10 @@ const coverage = ({ repo }: Place, digest: string): Promise<Coverage> =>
 
 /** The list as soon as nothing of it waits. */
 async function settled(of: Place, digest: string): Promise<Listed> {
-  for (let left = 1_200; left > 0; left--) {
+  return await eventually(async () => {
     const found = await list(of, digest);
-    if (!found.unknownImages.some(({ waits }) => waits)) return found;
-    await wait(50);
-  }
-  throw new Error(`${digest} is still waiting`);
+    return !found.unknownImages.some(({ waits }) => waits) && found;
+  });
 }
 
 const putNpm = (more: object = {}): Promise<void> =>

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { PUBLIC_ARTIFACTS } from "../../../server/test/support/catalog/public-artifacts.ts";
 import { newRepoPlace } from "../../../server/test/support/catalog/place.ts";
 import { pushLayers } from "../../../server/test/support/catalog/push.ts";
 import { syftsCoordinates } from "../../../server/test/support/catalog/syft-rules.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
@@ -110,13 +110,13 @@ async function purlsByPath(
   const place = await newRepoPlace(platform, token);
   const digest = await pushLayers(place, "archives", [tarOf(files)]);
   const bearer = { token: await platform.token() };
-  const ask = () => platform.call("GET", `/registry/v2/repos/${place.repo}/digests/${digest}/sbom`, bearer);
-  let answer = await ask();
-  for (; answer.status !== 200; answer = await ask()) {
-    assert.match(answer.text, /waits to be read/);
-    await wait(50);
-  }
-  const { components } = answer.body["document"] as { components: Component[] };
+  const sbom = `/registry/v2/repos/${place.repo}/digests/${digest}/sbom`;
+  const { components } = await eventually(async () => {
+    const { status, body, text } = await platform.call("GET", sbom, bearer);
+    if (status === 200) return body["document"] as { components: Component[] };
+    assert.match(text, /waits to be read/);
+    return undefined;
+  });
   const purls = new Map<string, string[]>();
   for (const { purl, properties = [] } of components)
     for (const { name, value } of properties) {

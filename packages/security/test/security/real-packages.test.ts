@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { create } from "tar";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { newRepoPlace } from "../../../server/test/support/catalog/place.ts";
 import { pushIndex, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { startPlatform } from "../../../server/test/support/platform.ts";
 
 // Images of packages from the registries that images are made of, against what each ecosystem's own tool lists.
@@ -80,14 +80,14 @@ test("images of real packages hold what each ecosystem's own tool lists", { skip
 
   /** What the digest holds, with the platforms of each, once it has been read. */
   const purlsIn = async (digest: string): Promise<Map<string, string[]>> => {
-    const ask = () => platform.call("GET", `/registry/v2/repos/${place.repo}/digests/${digest}/sbom`, bearer);
+    const sbom = `/registry/v2/repos/${place.repo}/digests/${digest}/sbom`;
     const bearer = { token: await platform.token() };
-    let answer = await ask();
-    for (; answer.status !== 200; answer = await ask()) {
-      assert.match(answer.text, /waits to be read/);
-      await wait(50);
-    }
-    const { components } = answer.body["document"] as { components: Component[] };
+    const { components } = await eventually(async () => {
+      const { status, body, text } = await platform.call("GET", sbom, bearer);
+      if (status === 200) return body["document"] as { components: Component[] };
+      assert.match(text, /waits to be read/);
+      return undefined;
+    });
     return new Map(
       components.flatMap(({ purl, properties = [] }): [string, string[]][] =>
         purl === undefined

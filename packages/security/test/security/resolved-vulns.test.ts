@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { SecurityAdvisoryService } from "@moorage/api";
 import {
   ADVISORIES,
@@ -12,6 +11,7 @@ import {
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { pushIndex, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import { type Answer, blamed, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -61,22 +61,18 @@ let images = 0;
 /** An image that was read, which no tag that a test asks about points to. */
 async function image(place: Place, layer: Buffer, configuration?: object): Promise<string> {
   const digest = await pushLayers(await target(place), `image-${(images += 1)}`, [layer], undefined, configuration);
-  await whenRead(place, digest);
+  const path = `/registry/v2/repos/${place.repo}/digests/${digest}/sbom`;
+  const ask = async (): Promise<Answer> => await platform.call("GET", path, { token: await platform.token() });
+  await eventually(
+    async () => {
+      const { status, text } = await ask();
+      return status === 200 || text.includes("could not be read");
+    },
+    { instead: async () => (await ask()).text },
+  );
   return digest;
 }
 const npmImage = (place: Place, ...packages: string[]): Promise<string> => image(place, npmLayer(...packages));
-
-async function whenRead({ repo }: Place, digest: string): Promise<void> {
-  let text = "";
-  for (let left = 1_200; left > 0; left--) {
-    const path = `/registry/v2/repos/${repo}/digests/${digest}/sbom`;
-    const answer = await platform.call("GET", path, { token: await platform.token() });
-    if (answer.status === 200 || answer.text.includes("could not be read")) return;
-    text = answer.text;
-    await wait(50);
-  }
-  throw new Error(`the image is not read: ${text}`);
-}
 
 const today = (): string => new Date(platform.clock.nowMs()).toISOString().slice(0, 10);
 /** The next day begins. Returns it. */
@@ -278,7 +274,13 @@ test("a fix that a feed knows counts as well, unless an advisory decides otherwi
   const old = await npmImage(place, "fed@1.0.0", "decided@1.0.0", "removed@1.0.0", "branched@1.0.0", "lowered@1.0.0");
   const fixed = await npmImage(place, "fed@1.5.0", "decided@1.5.0", "branched@2.1.0", "lowered@0.9.0");
   const later = await npmImage(place, "fed@0.9.0");
-  await untilFindings(place.repo, 10);
+  const list = async (): Promise<Answer> =>
+    await platform.call("GET", `/vulnerabilities/v2/findings?repo=${place.repo}&page_size=200`, {
+      token: await platform.token(),
+    });
+  await eventually(async () => ((await list()).body["findings"] as unknown[] | undefined)?.length === 10, {
+    instead: async () => (await list()).text,
+  });
   const first = nextDay();
   await move(place, old);
   const second = nextDay();
@@ -303,19 +305,6 @@ test("a fix that a feed knows counts as well, unless an advisory decides otherwi
 function affectedBetween(name: string, ...pairs: [introduced: string, fixed: string][]): object {
   const events = pairs.flatMap(([introduced, fixed]) => [{ introduced }, { fixed }]);
   return { affected: [{ package: { ecosystem: "npm", name }, ranges: [{ type: "SEMVER", events }] }] };
-}
-
-async function untilFindings(repo: string, count: number): Promise<void> {
-  let text = "";
-  for (let left = 1_200; left > 0; left--) {
-    const answer = await platform.call("GET", `/vulnerabilities/v2/findings?repo=${repo}&page_size=200`, {
-      token: await platform.token(),
-    });
-    text = answer.text;
-    if (((answer.body["findings"] as unknown[] | undefined) ?? []).length === count) return;
-    await wait(50);
-  }
-  throw new Error(`there are not ${count} findings: ${text}`);
 }
 
 test("of an index all images have to have the fixed version", async () => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { Version } from "@cyclonedx/cyclonedx-library/Spec";
 import { JsonStrictValidator } from "@cyclonedx/cyclonedx-library/Validation";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { digestOf, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { spdxProblem } from "../../../server/test/support/schemas.ts";
 import { type Answer, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
@@ -46,13 +46,12 @@ async function sbom(digest: string, query = "", token?: string): Promise<Answer>
 
 /** The answer as soon as the images are read. */
 async function whenRead(digest: string, query = ""): Promise<Record<string, unknown>> {
-  for (let left = 3_600; left > 0; left--) {
+  return await eventually(async () => {
     const { status, body, text } = await sbom(digest, query);
     if (status === 200) return body["document"] as Record<string, unknown>;
     assert.match(text, /waits to be read/);
-    await wait(50);
-  }
-  throw new Error("the image is not read");
+    return undefined;
+  });
 }
 
 interface CycloneDx {
@@ -170,8 +169,10 @@ test("an index that names an image which only another repo holds does not reveal
 
 test("an image that could not be read is answered with the reason, an unknown one with NOT_FOUND", async () => {
   const damaged = await pushLayers(place, "damaged", [Buffer.from("no archive")]);
-  for (let left = 3_600; left > 0 && /waits to be read/.test((await sbom(damaged)).text); left--) await wait(50);
-  const failed = await sbom(damaged);
+  const failed = await eventually(async () => {
+    const answer = await sbom(damaged);
+    return !answer.text.includes("waits to be read") && answer;
+  });
   assert.equal(failed.status, 400);
   assert.equal(failed.body.code, 9);
   assert.match(failed.text, /it could not be read: layer sha256:\w+ is no tar archive/);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { startPlatform } from "../../../server/test/support/platform.ts";
 import { startAdapter } from "../../../server/test/support/scanner-adapter.ts";
 import { requestScans, scanPlace, whenScan } from "../../../server/test/support/scans.ts";
@@ -37,13 +37,7 @@ test("attempts to scan are counted as they begin and by how they end, with how l
   };
   /** An attempt is counted after its result was stored. */
   const until = async (wanted: (number | undefined)[]): Promise<void> => {
-    let found: (number | undefined)[] = [];
-    for (let left = 1_200; left > 0; left--) {
-      found = await counts();
-      if (JSON.stringify(found) === JSON.stringify(wanted)) return;
-      await wait(50);
-    }
-    assert.deepEqual(found, wanted);
+    await eventually(async () => JSON.stringify(await counts()) === JSON.stringify(wanted), { instead: counts });
   };
   await until([0, 0, 0, 0, 0, undefined]);
   await platform.ok("POST", `/vulnerabilities/v2/scanners/${platform.organization}`, {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { setTimeout as wait } from "node:timers/promises";
 import { after, before, beforeEach, test } from "node:test";
 import { newUid } from "../../../kernel/src/lib/uid.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { pushArtifact, pushIndex, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 import {
   OCI_IMAGE,
@@ -84,12 +84,7 @@ const image = (tag: string, of = place): Promise<string> =>
 
 /** The request that the adapter got for the digest, while its scan is under way. */
 async function askedFor(digest: string): Promise<ScanAsked> {
-  for (let left = 1_200; left > 0; left--) {
-    const asked = adapter.asked.findLast(({ artifact }) => artifact.digest === digest);
-    if (asked !== undefined) return asked;
-    await wait(50);
-  }
-  assert.fail("the adapter was not asked");
+  return await eventually(() => adapter.asked.findLast(({ artifact }) => artifact.digest === digest));
 }
 
 test("a scanner's token reaches the scanned image and nothing else, and only while the scan is under way", async () => {

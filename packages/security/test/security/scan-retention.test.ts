@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { systemCall } from "../../../kernel/src/core/system-call.ts";
 import { loadConfig } from "../../../server/src/index.ts";
 import { openCall } from "../../../server/src/runtime/open-call.ts";
@@ -9,6 +8,7 @@ import { type Database, openStore, type Row } from "../../../kernel/src/store/in
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { deleteReference, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { startPlatform } from "../../../server/test/support/platform.ts";
 import { startReplicas } from "../../../server/test/support/replicas.ts";
 import { addScan, addScanner } from "../../../server/test/support/scan-rows.ts";
@@ -38,12 +38,10 @@ function busy(adapter: ScannerAdapter): () => void {
 
 /** The only scan as soon as it is as wanted. */
 async function scanRow(reader: Database, wanted: (row: Row<"scans">) => boolean): Promise<Row<"scans">> {
-  for (let left = 3_600; left > 0; left--) {
+  return await eventually(async () => {
     const row = await reader.selectFrom("scans").selectAll().executeTakeFirst();
-    if (row !== undefined && wanted(row)) return row;
-    await wait(50);
-  }
-  throw new Error("the scan did not come to be as wanted");
+    return row !== undefined && wanted(row) && row;
+  });
 }
 
 test("a scan that a server had under way is asked for again, whether it was shut down or killed", async (t) => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { pushArtifact, pushIndex, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { type Json, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
 import { type ScannerAdapter, startAdapter } from "../../../server/test/support/scanner-adapter.ts";
 import { scanPlace } from "../../../server/test/support/scans.ts";
@@ -29,13 +29,13 @@ const scansOf = (digest: string): Promise<Json[]> =>
 
 /** The scans of the image as soon as there are so many and all are done. */
 async function whenDone(digest: string, count: number): Promise<Json[]> {
-  let scans: Json[] = [];
-  for (let left = 2_400; left > 0; left--) {
-    scans = await scansOf(digest);
-    if (scans.length >= count && scans.every((scan) => scan["state"] === "SCAN_STATE_DONE")) return scans;
-    await wait(50);
-  }
-  assert.fail(`the image is not scanned: ${JSON.stringify(scans)}`);
+  return await eventually(
+    async () => {
+      const scans = await scansOf(digest);
+      return scans.length >= count && scans.every((scan) => scan["state"] === "SCAN_STATE_DONE") && scans;
+    },
+    { instead: () => scansOf(digest) },
+  );
 }
 
 test("what a tag comes to point to is scanned once, by the scanners of the groups above", async () => {

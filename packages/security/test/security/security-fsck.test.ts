@@ -20,7 +20,7 @@ import { eventually } from "../../../server/test/support/eventually.ts";
 // What fsck finds in the tables of feeds and of what images hold: the tests damage rows, as a fault of the disk or of
 // the server would.
 
-const TIMEOUT = { timeout: 240_000 };
+const TIMEOUT = { timeout: 300_000 };
 const TABLES = [
   "feeds",
   "feed_records",

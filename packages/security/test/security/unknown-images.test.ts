@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { type TarEntry, tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { newRepoPlace, type Place } from "../../../server/test/support/catalog/place.ts";
 import { pushIndex, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -62,12 +62,10 @@ before(async () => {
   digests["index"] = await pushIndex(other, "index", [
     [digests["elsewhere"] ?? "", { os: "linux", architecture: "arm64" }],
   ]);
-  for (let left = 1_200; left > 0; left--) {
+  await eventually(async () => {
     const images = await unknownIn("");
-    if (images.length === 5 && !images.some(({ waits }) => waits)) return;
-    await wait(50);
-  }
-  throw new Error("images are still waiting");
+    return images.length === 5 && !images.some(({ waits }) => waits);
+  });
 });
 after(() => platform.close());
 

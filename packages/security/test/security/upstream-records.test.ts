@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { ADVISORIES } from "../../../server/test/support/advisories.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { osvOf, plainRecord, putRecords } from "../../../server/test/support/feed-records.ts";
 import { METADATA } from "../../../server/test/support/vulnerability-lists.ts";
 import { type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
@@ -69,14 +69,17 @@ after(() => platform.close());
 
 /** The findings, as soon as there are so many. */
 async function findings(query: string, wanted: number): Promise<Finding[]> {
-  let found: Finding[] = [];
-  for (let left = 1_200; left > 0; left--) {
+  const list = async (): Promise<Finding[]> => {
     const answer = await platform.ok("GET", `/vulnerabilities/v2/findings?uidp.descendants_of=${group}&${query}`);
-    found = (answer["findings"] ?? []) as Finding[];
-    if (found.length === wanted) return found;
-    await wait(50);
-  }
-  throw new Error(`${query}: ${JSON.stringify(found.map(({ vulnerability }) => vulnerability))}`);
+    return (answer["findings"] ?? []) as Finding[];
+  };
+  return await eventually(
+    async () => {
+      const found = await list();
+      return found.length === wanted && found;
+    },
+    { instead: async () => (await list()).map(({ vulnerability }) => vulnerability) },
+  );
 }
 
 test("a finding of a distribution's record is of the CVE that it names as upstream, with KEV, EPSS and CVSS", async () => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { withFeeds } from "../../../server/src/admin/feeds.ts";
 import { loadConfig } from "../../../kernel/src/config/index.ts";
 import { cycloneDx, dsse, statementOf } from "../../../server/test/support/catalog/documents.ts";
 import { pushArtifact } from "../../../server/test/support/catalog/push.ts";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { BAD, CLEAN, type GatedRepo, openGatedRepo, putGateRecords } from "../../../server/test/support/gated-repo.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
@@ -39,12 +39,10 @@ async function attach(
 ): Promise<Attachment[]> {
   await pushArtifact(repo, { artifactType: type, subject, layers: [{ mediaType: type, content }] });
   const asked = `/registry/v2/repos/${repo.repo}/digests/${subject}/attachments?unmatched=true`;
-  for (let left = 1_200; left > 0; left--) {
+  return await eventually(async () => {
     const found = ((await platform.ok("GET", asked))["attachments"] ?? []) as Attachment[];
-    if (found.length >= count && found.every(({ state }) => state !== "STATE_WAITING")) return found;
-    await wait(50);
-  }
-  throw new Error("the document is not read");
+    return found.length >= count && found.every(({ state }) => state !== "STATE_WAITING") && found;
+  });
 }
 
 interface Finding {
@@ -54,13 +52,11 @@ interface Finding {
 }
 
 async function findingsUntil({ repo }: GatedRepo, digest: string, state: string): Promise<Finding[]> {
-  for (let left = 1_200; left > 0; left--) {
+  return await eventually(async () => {
     const asked = `/vulnerabilities/v2/findings?repo=${repo}&digest=${digest}&state=${state}`;
     const found = (await platform.ok("GET", asked))["findings"] as Finding[];
-    if (found.length > 0) return found;
-    await wait(50);
-  }
-  throw new Error(`no finding is ${state}`);
+    return found.length > 0 && found;
+  });
 }
 
 const OPENVEX = "application/openvex+json";

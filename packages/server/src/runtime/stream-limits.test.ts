@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Code, MoorageError, unauthenticated } from "@moorage/kernel/errors";
 import { createSlots, guarded } from "./stream-limits.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const never = new AbortController().signal;
 
 /** Yields increasing numbers after pauses; ends with the signal's reason. */

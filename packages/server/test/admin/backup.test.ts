@@ -20,7 +20,7 @@ import { ENGINE } from "../support/database.ts";
 import { type Installation, startInstallation, temporaryFolder } from "../support/installation.ts";
 
 // Backups exist for embedded installations only, not on PostgreSQL.
-const options = { skip: ENGINE === "postgres" && "backup is for SQLite and files", timeout: 120_000 };
+const options = { skip: ENGINE === "postgres" && "backup is for SQLite and files", timeout: 300_000 };
 
 function configOf(dataDir: string): Config {
   return loadConfig({ MOORAGE_DATA_DIR: dataDir, MOORAGE_PORT: "0", MOORAGE_LOG_LEVEL: "silent" });

@@ -157,7 +157,7 @@ const ways: ["sqlite" | "postgres", "sqlite" | "postgres"][] =
       ];
 
 for (const [from, to] of ways) {
-  test(`pending events are exported and imported from ${from} to ${to}`, { timeout: 60_000 }, async (t) => {
+  test(`pending events are exported and imported from ${from} to ${to}`, { timeout: 300_000 }, async (t) => {
     const receiver = await startReceiver(t);
     const [here, there] = [
       await place(t, from),
@@ -173,7 +173,7 @@ for (const [from, to] of ways) {
 
 test(
   "pending events are in a backup",
-  { timeout: 60_000, skip: ENGINE === "sqlite" ? false : "a backup is of SQLite" },
+  { timeout: 300_000, skip: ENGINE === "sqlite" ? false : "a backup is of SQLite" },
   async (t) => {
     const receiver = await startReceiver(t);
     const [here, there] = [await place(t, "sqlite"), await place(t, "sqlite")];

@@ -17,7 +17,7 @@ async function place(t: TestContext, env: Record<string, string>) {
 
 test(
   "invites, acceptances of terms and account associations are exported and imported",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const file = join(temporaryFolder(t), "terms.json");
     writeFileSync(

@@ -76,7 +76,7 @@ async function openRepo(server: Installation, name: string) {
 
 test(
   "signers with certificates, policies with signers of documents, exemptions and verdicts are exported and imported",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const [here, there] = [await place(t), await place(t)];
     const first = await startInstallation(t, here.env, here.dataDir);
@@ -191,7 +191,7 @@ test(
   },
 );
 
-test("trust roots, and what was fetched for them, are exported and imported", { timeout: 120_000 }, async (t) => {
+test("trust roots, and what was fetched for them, are exported and imported", { timeout: 300_000 }, async (t) => {
   const [here, there] = [await place(t), await place(t)];
   const first = await startInstallation(t, { ...here.env, ...LOOPBACK }, here.dataDir);
   const organization = first.bootstrap.organization.uid;

@@ -152,7 +152,7 @@ test("exports and imports use S3, too", { skip: NO_S3 }, () => {
 for (const [engine, blobs] of ways) {
   test(
     `an installation goes from SQLite and files to ${engine} and ${blobs}, and back, and is the same`,
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (t) => {
       const [origin, there, back] = [
         await place(t, "sqlite"),
@@ -237,7 +237,7 @@ async function startImport(
 
 test(
   "an import that was killed is reported, continues where it stopped, and gives the same installation",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { out, before } = await exported(t);
     const target = await place(t, ENGINE, NO_S3 === false ? "s3" : "files");
@@ -267,7 +267,7 @@ test(
 
 test(
   "content that differs from the export stops the import, which continues once it is corrected",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { out, before } = await exported(t);
     const target = await place(t, ENGINE);
@@ -304,7 +304,7 @@ test("a table that differs from the export stops the import before anything is w
   await importInstallation(target.config, out, SILENT);
 });
 
-test("an import needs an empty database and data folder", { timeout: 60_000 }, async (t) => {
+test("an import needs an empty database and data folder", { timeout: 300_000 }, async (t) => {
   const { out, origin } = await exported(t);
   await assert.rejects(importInstallation(origin.config, out, SILENT), /there are blobs already/);
   const used = await place(t, ENGINE);
@@ -316,7 +316,7 @@ test("an import needs an empty database and data folder", { timeout: 60_000 }, a
 
 test(
   "when the key is in the settings, the import needs the old key, and afterwards only the new one",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const [old, fresh] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
     const origin = await place(t, "sqlite", "files", { MOORAGE_SECRET_KEY: old });
@@ -342,7 +342,7 @@ test(
 
 test(
   "an interrupted export reuses the blobs that are correct, and an old one is brought up to date",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const { out, before, origin } = await exported(t);
     const [kept, damaged, short] = [
@@ -376,7 +376,7 @@ test(
 
 test(
   "when a blob is deleted during the export, the tables are read again; an error names a blob without content",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const origin = await place(t, "sqlite");
     const { server, largeDigest, first } = await fill(t, origin);
@@ -414,7 +414,7 @@ test(
 
 test(
   "tables larger than a batch are exported completely, and so are manifests of arbitrary bytes",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const origin = await place(t, "sqlite");
     await (await fill(t, origin)).server.close();
@@ -501,7 +501,7 @@ test("every table is exported, or left out on purpose", async (t) => {
 
 test(
   "a full disk stops an export and an import with one line, and both continue once there is space",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const small = temporaryFolder(t);
     const resize = (size: string, ...options: string[]): boolean =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "../support/eventually.ts";
 import { startFeedServer } from "../support/feed-server.ts";
 import { startInstallation } from "../support/installation.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
@@ -236,7 +236,7 @@ test("the server fetches what was added, fetches it again on request, and remove
   };
   const feed = async (): Promise<Feed | undefined> => (await call<{ feeds: Feed[] }>("GET", FEEDS)).feeds[0];
   const until = async (done: (feed: Feed | undefined) => boolean): Promise<void> => {
-    while (!done(await feed())) await wait(200);
+    await eventually(async () => done(await feed()), { everyMs: 200, instead: feed });
   };
   const body = {
     name: "kev",
@@ -249,7 +249,7 @@ test("the server fetches what was added, fetches it again on request, and remove
   await until((each) => each?.records === "1");
   assert.equal(source.asked.length, 1);
   await call("POST", `${FEEDS}/kev:refresh`);
-  while (source.asked.length < 2) await wait(200);
+  await eventually(() => source.asked.length >= 2);
   await until((each) => (each?.successTime ?? "") > (each?.requestTime ?? ""));
   const removed = await call<Feed>("DELETE", `${FEEDS}/kev`);
   assert.deepEqual([removed.records, removed.dueTime], ["1", undefined]);

@@ -98,7 +98,7 @@ test("a used installation has no findings", async (t) => {
   assert.ok(result.checked.rows > 30);
 });
 
-test("what a quota counts wrongly is found, and counted anew", { timeout: 120_000 }, async (t) => {
+test("what a quota counts wrongly is found, and counted anew", { timeout: 300_000 }, async (t) => {
   const broken = await installation(t);
   const { db, organization, repo } = broken;
   const team = repo.slice(0, repo.lastIndexOf("/"));
@@ -140,7 +140,7 @@ test("what a quota counts wrongly is found, and counted anew", { timeout: 120_00
   assert.equal(used.find(({ uid }) => uid === organization)?.used_bytes, await of(`${organization}/`));
 });
 
-test("rows without an owner are found and removed", { timeout: 120_000 }, async (t) => {
+test("rows without an owner are found and removed", { timeout: 300_000 }, async (t) => {
   const broken = await installation(t);
   const { db, repo, organization, identity } = broken;
   const gone = newUid(organization);
@@ -352,7 +352,7 @@ const derived: [string, string[], (db: Database, broken: Broken) => Promise<unkn
   ],
 ];
 
-test("values that derive from other rows are recomputed", { timeout: 120_000 }, async (t) => {
+test("values that derive from other rows are recomputed", { timeout: 300_000 }, async (t) => {
   const broken = await installation(t);
   for (const [what, expected, breakIt] of derived) {
     await t.test(what, async () => {
@@ -383,7 +383,7 @@ test("values that derive from other rows are recomputed", { timeout: 120_000 }, 
 for (const place of ["files", "S3"]) {
   test(
     `the next push uploads content lost from ${place} again, and the installation is clean again`,
-    { skip: place === "S3" && NO_S3, timeout: 120_000 },
+    { skip: place === "S3" && NO_S3, timeout: 300_000 },
     async (t) => {
       const broken = await installation(t, place === "S3" ? { MOORAGE_BLOBS_URL: s3Url() } : {});
       const { fsck, blobs, blobOf, one } = broken;
@@ -407,7 +407,7 @@ for (const place of ["files", "S3"]) {
 
   test(
     `content in ${place} without a blob is removed once no push under way can own it`,
-    { skip: place === "S3" && NO_S3, timeout: 120_000 },
+    { skip: place === "S3" && NO_S3, timeout: 300_000 },
     async (t) => {
       const broken = await installation(t, place === "S3" ? { MOORAGE_BLOBS_URL: s3Url() } : {});
       const { blobs, fsck, config } = broken;
@@ -439,7 +439,7 @@ test("an empty file that a crash left in the place of content is found and remov
 
 test(
   "content that changed or is shorter is found and removed, so that the next push uploads it again",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const broken = await installation(t);
     const { fsck, blobOf, dataDir, one, two } = broken;

@@ -110,7 +110,7 @@ test("answers about events and what waits to be read are never cached, those of 
 
 test(
   "a pull is answered from the cache again while the pulls themselves are written as events",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     const registry = await startRegistry(t);
     const { deps, ownerToken: token, pulls } = registry;

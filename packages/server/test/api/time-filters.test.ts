@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
-import { type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Platform, rows, startPlatform } from "../support/platform.ts";
 
 // Whether filters by time include their bounds: as the comments of the .proto files say, tested at the millisecond and
 // between two of them. Times of resources have whole milliseconds.
@@ -72,12 +72,10 @@ test("start_time and end_time of deliveries include their times", async () => {
   const list = `/events/v2/deliveries?uidp.children_of=${subscription.uid}`;
   // Both events, so that none becomes a delivery between the count and the page of an answer: the subscription's
   // creation and the repo's.
-  let deliveries: Json[] = [];
-  for (let tries = 0; deliveries.length < 2 && tries < 3_000; tries++) {
-    deliveries = await rows(platform.ok("GET", list), "deliveries");
-    if (deliveries.length < 2) await wait(20);
-  }
-  const [delivery] = deliveries;
+  const [delivery] = await eventually(async () => {
+    const deliveries = await rows(platform.ok("GET", list), "deliveries");
+    return deliveries.length >= 2 && deliveries;
+  });
   const { uid, createTime: time } = delivery ?? assert.fail("no delivery");
   await check({ list, plural: "deliveries", parameter: "start_time" }, { uid, time }, (offset) => offset <= 0);
   await check({ list, plural: "deliveries", parameter: "end_time" }, { uid, time }, (offset) => offset >= 0);

@@ -20,7 +20,7 @@ import { eventually } from "../support/eventually.ts";
 
 // Cached values on PostgreSQL end with commits of their own process, of another one, and of clients such as psql.
 const LIMIT = {
-  timeout: 120_000,
+  timeout: 300_000,
   skip: ENGINE === "sqlite" && "SQLite counts commits itself: store/key-cache.test.ts",
 };
 

@@ -9,7 +9,7 @@ import { databaseEnv, dropDatabase, ENGINE, openTestStore } from "../support/dat
 // Two transactions look for the same, find nothing, and insert the same key. PostgreSQL detects that as a collision
 // where they looked by the index of the key; where they looked by another one, the second insert violates the key.
 
-const LIMIT = { timeout: 60_000, skip: ENGINE === "sqlite" && "on SQLite one transaction writes at a time" };
+const LIMIT = { timeout: 300_000, skip: ENGINE === "sqlite" && "on SQLite one transaction writes at a time" };
 
 const insert = statement("insert into named (key, label) values (?, ?)");
 const byLabel = statement<{ key: string }>("select key from named where label = ?");

@@ -80,7 +80,7 @@ test("the check changes nothing, the migration brings the database up to date, a
   await (await startServer(config)).close();
 });
 
-test("several processes that migrate concurrently all succeed", { timeout: 120_000 }, async (t) => {
+test("several processes that migrate concurrently all succeed", { timeout: 300_000 }, async (t) => {
   const env = await emptyPlace(t);
   const child = join(import.meta.dirname, "..", "support", "migrate-child.ts");
   const ended = await Promise.all(
@@ -94,7 +94,7 @@ test("several processes that migrate concurrently all succeed", { timeout: 120_0
   );
 });
 
-test("several stores of one process that migrate concurrently all succeed", { timeout: 60_000 }, async (t) => {
+test("several stores of one process that migrate concurrently all succeed", { timeout: 300_000 }, async (t) => {
   const config = loadConfig(await emptyPlace(t));
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
@@ -119,7 +119,7 @@ test("a database of a newer version is refused and not changed", async (t) => {
 
 test(
   "a data folder that a server uses is not migrated",
-  { skip: ENGINE === "postgres" && "a data folder is SQLite's", timeout: 60_000 },
+  { skip: ENGINE === "postgres" && "a data folder is SQLite's", timeout: 300_000 },
   async (t) => {
     const config = loadConfig(await emptyPlace(t));
     const lock = lockDataDir(config.dataDir);

@@ -11,7 +11,7 @@ import { type Database, type Store, statement, TransientError } from "../../../k
 import { databaseEnv, dropDatabase, ENGINE, openTestStore } from "../support/database.ts";
 
 const LIMIT = {
-  timeout: 60_000,
+  timeout: 300_000,
   skip: ENGINE === "sqlite" && "on SQLite the writer thread commits together: store/group-commit.ts",
 };
 

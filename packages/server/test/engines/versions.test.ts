@@ -16,7 +16,7 @@ import { eventually } from "../support/eventually.ts";
 
 // Two versions of the program on one database: that of today, and one with another migration.
 
-const OPTIONS = { timeout: 120_000 };
+const OPTIONS = { timeout: 300_000 };
 const ONLY_POSTGRES = ENGINE === "sqlite" ? "only PostgreSQL has several writers" : false;
 
 const isRefused = (error: unknown): boolean =>

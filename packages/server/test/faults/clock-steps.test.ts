@@ -5,6 +5,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { loadConfig, readBootstrap, signToken } from "../../src/index.ts";
 import { databaseEnv, dropDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 import { openIssuer } from "../support/issuer.ts";
 import { LOOPBACK, type Sync } from "../support/mirror.ts";
@@ -16,25 +17,15 @@ import { startFront } from "../support/upstream.ts";
 // clock reaches its old time again.
 
 const HOUR_MS = 3_600_000;
-// Longer than the longest back-off below, that of a mirror's second failed run, and far shorter than the steps.
-const TIMEOUT_MS = 120_000;
 const PRELOAD = new URL("../support/stepped-clock.ts", import.meta.url).href;
 const PER_SECOND = 20;
+// Half as often as the rate limit allows.
+const WITHIN_LIMIT = { everyMs: 2_000 / PER_SECOND };
 
 interface Answer<T> {
   status: number;
   headers: Headers;
   body: T;
-}
-
-async function until<T>(what: string, look: () => Promise<T | false> | T | false): Promise<T> {
-  const endMs = performance.now() + TIMEOUT_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== false) return found;
-    if (performance.now() > endMs) throw new Error(`${what}: it did not come to that in time`);
-    await wait(100);
-  }
 }
 
 /** A server whose clock the test sets, which delivers events to a receiver and mirrors from another Moorage. */
@@ -125,7 +116,7 @@ for (const workers of ["1", "2"]) {
       };
       /** Sends more requests than the burst allows, until one is rejected. */
       const exhaust = async (): Promise<void> => {
-        await until("a rejection by the rate limit", async () => {
+        await eventually(async () => {
           const many = Array.from({ length: 3 * PER_SECOND }, () => ask(token, "GET", "/iam/v2/groups"));
           return (await Promise.all(many)).some(({ status }) => status === 429);
         });
@@ -140,18 +131,18 @@ for (const workers of ["1", "2"]) {
         (await polite(await server.sign("registry"), "GET", `/v2/${bootstrap.organization.name}/${name}/manifests/v1`))
           .status;
       const succeeded = (uid: string) =>
-        until("a mirror run", async () => (await sync(uid)).state === "SYNC_STATE_SUCCEEDED");
+        eventually(async () => (await sync(uid)).state === "SYNC_STATE_SUCCEEDED", WITHIN_LIMIT);
       const delivery = (id: string) =>
-        until(`the delivery ${id}`, async () => {
+        eventually(async () => {
           const of = ({ eventId }: Delivery): boolean => eventId === id;
-          return (await events.deliveries(subscription)).find(of) ?? false;
-        });
+          return (await events.deliveries(subscription)).find(of);
+        }, WITHIN_LIMIT);
       /** Waits for it. A step of the clock may not start more attempts than the one that is due. */
       const delivered = async (id: string, triesBefore = 0): Promise<void> => {
-        const { tries } = await until(`the end of the delivery ${id}`, async () => {
+        const { tries } = await eventually(async () => {
           const one = await delivery(id);
           return one.state === "DELIVERY_STATE_DELIVERED" && one;
-        });
+        }, WITHIN_LIMIT);
         assert.ok(tries <= triesBefore + 2, `${tries} attempts, ${triesBefore} of them before`);
       };
 
@@ -162,9 +153,9 @@ for (const workers of ["1", "2"]) {
         return true;
       };
       const failed = await events.test(subscription);
-      await until("the first attempt", () => receiver.events().length > 0);
+      await eventually(() => receiver.events().length > 0);
       const mirrored = await mirror("mirrored");
-      await until("a failed run", async () => (await sync(mirrored)).state === "SYNC_STATE_FAILED");
+      await eventually(async () => (await sync(mirrored)).state === "SYNC_STATE_FAILED", WITHIN_LIMIT);
       await mirror("through", { pullThrough: true });
       assert.notEqual(await pull("through"), 200);
       await exhaust();
@@ -177,7 +168,7 @@ for (const workers of ["1", "2"]) {
       await delivered(await events.test(subscription));
       await exhaust();
       await delivered(failed, tries);
-      await until("a pull from the source", async () => (await pull("through")) === 200);
+      await eventually(async () => (await pull("through")) === 200, WITHIN_LIMIT);
       await succeeded(mirrored);
       token = await exchanged(-HOUR_MS);
       await api("GET", "/iam/v2/groups");

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/installation.ts";
 import { startProcess } from "../support/processes.ts";
 import { eventually } from "../support/eventually.ts";
 
-const OPTIONS = { timeout: 120_000, skip: ENGINE !== "sqlite" && "PostgreSQL looks after its own pages" };
+const OPTIONS = { timeout: 300_000, skip: ENGINE !== "sqlite" && "PostgreSQL looks after its own pages" };
 const REPOS = 40;
 
 /** The leaf pages of the table in the file, and functions that damage them and bring them back. */

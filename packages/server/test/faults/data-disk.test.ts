@@ -9,7 +9,7 @@ import { type Answer, type DiskServer, newDataDir, startDiskServer } from "../su
 import { makeReadOnly, smallDisk } from "../support/small-disk.ts";
 import { eventually } from "../support/eventually.ts";
 
-const LIMIT = { timeout: 180_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** Fails unless the answer says that the storage is at fault, and when to come again. */
 function assertUnavailable({ status, text, retryAfter }: Answer, reason: RegExp): void {

@@ -49,7 +49,7 @@ function fillUp(folder: string): void {
 
 test(
   "on a full disk reads, exchange and /token go on, deletes and collection work and bring space back",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const disk = smallDisk(t);
     if (disk === undefined) return;

@@ -22,7 +22,7 @@ function fill(folder: string): void {
 
 test(
   "fsck, export and backup say in one line which folder is full, and on which file system",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const full = smallDisk(t, 1);
     if (full === undefined) return;

@@ -9,7 +9,7 @@ import { type DiskServer, newDataDir, startDiskServer } from "../support/disk-se
 import { npmPath, publishDocument } from "../support/npm.ts";
 import { smallDisk } from "../support/small-disk.ts";
 
-const LIMIT = { timeout: 180_000 };
+const LIMIT = { timeout: 300_000 };
 const SIZE_MIB = 24;
 const RESERVE_BYTES = 1 << 20;
 

@@ -5,7 +5,7 @@ import { ENGINE } from "../support/database.ts";
 import { startCollecting } from "../support/garbage-collection.ts";
 
 // SQLite has one writer: nothing collides there.
-const OPTIONS = { timeout: 120_000, skip: ENGINE === "postgres" ? false : "only PostgreSQL has writers that collide" };
+const OPTIONS = { timeout: 300_000, skip: ENGINE === "postgres" ? false : "only PostgreSQL has writers that collide" };
 const HELD_MS = 50;
 const MOST_HEADS = 50;
 

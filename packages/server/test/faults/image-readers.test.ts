@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { loadConfig, signToken } from "../../src/index.ts";
 import { openStore, type Row, type Store } from "../../../kernel/src/store/index.ts";
 import { readBootstrap } from "../../src/index.ts";
@@ -59,11 +58,14 @@ async function openRows(t: TestContext, { env }: House): Promise<Store> {
 type CatalogRow = Row<"image_catalogs">;
 
 async function rowOf({ reader }: Store, digest: string, wanted: (row: CatalogRow) => boolean): Promise<CatalogRow> {
-  for (;;) {
-    const row = await reader.selectFrom("image_catalogs").selectAll().where("digest", "=", digest).executeTakeFirst();
-    if (row !== undefined && wanted(row)) return row;
-    await wait(20);
-  }
+  const rows = reader.selectFrom("image_catalogs").selectAll().where("digest", "=", digest);
+  return await eventually(
+    async () => {
+      const row = await rows.executeTakeFirst();
+      return row !== undefined && wanted(row) && row;
+    },
+    { instead: () => rows.execute() },
+  );
 }
 
 const imageOf = (name: string): Uint8Array[] => [tarOf([npmFile("app", name, "1.0.0")])];

@@ -10,7 +10,7 @@ import { eventually } from "../support/eventually.ts";
 // A failover to an older copy of the database, under the same address, while the server runs. It has its own
 // PostgreSQL and runs once, in the run on SQLite.
 const OPTIONS = {
-  timeout: 150_000,
+  timeout: 300_000,
   skip: ENGINE === "sqlite" ? false : "was run with SQLite: it has its own PostgreSQL",
 };
 

@@ -10,7 +10,7 @@ import { eventually } from "../support/eventually.ts";
 // A server whose memory for locks is small, other sessions that use it up, and a failover to a standby. These tests
 // have their own PostgreSQL; they run once, in the run on SQLite.
 const OPTIONS = {
-  timeout: 150_000,
+  timeout: 300_000,
   skip: ENGINE === "sqlite" ? false : "was run with SQLite: it has its own PostgreSQL",
 };
 const SECRET_KEY = Buffer.alloc(32, 3).toString("base64");

@@ -17,7 +17,7 @@ import { eventually } from "../support/eventually.ts";
 // The other tests share one PostgreSQL server; these tests stop it or disturb it, so they use one of their own. They
 // run once, in the run on SQLite.
 const OPTIONS = {
-  timeout: 150_000,
+  timeout: 300_000,
   skip: ENGINE === "sqlite" ? false : "was run with SQLite: it has its own PostgreSQL",
 };
 const JSON_BODY = { "content-type": "application/json" };

@@ -9,7 +9,7 @@ import { startFaultProxy } from "../support/fault-proxy.ts";
 import { NO_S3, s3Url, wayTo } from "../support/s3.ts";
 import { eventually } from "../support/eventually.ts";
 
-const LIMIT = { timeout: 180_000 };
+const LIMIT = { timeout: 300_000 };
 const DRAIN = { MOORAGE_DRAIN_TIMEOUT: "1s", MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
 
 let postgres: TestPostgres;

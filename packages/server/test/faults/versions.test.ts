@@ -9,7 +9,7 @@ import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 // A rolling update: a build of today, and beside it one with another migration. It has its own PostgreSQL and runs
 // once, in the run on SQLite.
 const OPTIONS = {
-  timeout: 150_000,
+  timeout: 300_000,
   skip: ENGINE === "sqlite" ? false : "was run with SQLite: it has its own PostgreSQL",
 };
 

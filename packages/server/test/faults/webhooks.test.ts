@@ -7,7 +7,7 @@ import { eventsOf, ONLY_TESTS, QUICK, startReceiver } from "../support/receiver.
 import { eventually } from "../support/eventually.ts";
 
 const NOTICED = /^(?:looking for events to send|the queue of events) failed$/;
-const OPTIONS = { timeout: 120_000, skip: ENGINE === "postgres" ? false : "SQLite is in the process itself" };
+const OPTIONS = { timeout: 300_000, skip: ENGINE === "postgres" ? false : "SQLite is in the process itself" };
 
 test("when the database fails during deliveries, all events are still delivered, only later", OPTIONS, async (t) => {
   const dataDir = temporaryFolder(t);

@@ -11,7 +11,7 @@ import { type ServerProcess, startProcess } from "../support/processes.ts";
 import { freePort } from "../support/unused-port.ts";
 import { eventually } from "../support/eventually.ts";
 
-const LIMIT = { timeout: 150_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** The settings of two workers on an installation that does not exist yet. */
 async function twoWorkers(t: TestContext): Promise<Record<string, string> & { MOORAGE_DATA_DIR: string }> {

@@ -18,7 +18,7 @@ import { openGrpc } from "../support/grpc.ts";
 import { type LogLine, type ServerProcess, startProcess } from "../support/processes.ts";
 import { eventually } from "../support/eventually.ts";
 
-const LIMIT = { timeout: 150_000 };
+const LIMIT = { timeout: 300_000 };
 const WORKERS = 3;
 
 interface Reply {

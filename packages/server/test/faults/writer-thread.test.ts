@@ -6,7 +6,7 @@ import { newDataDir, startDiskServer } from "../support/disk-server.ts";
 
 test(
   "a disk reserve that cannot be written is reported and attempted again, and writes go on",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const dataDir = newDataDir(t);
     const reserve = join(dataDir, "disk-reserve");
@@ -27,7 +27,7 @@ test(
 
 test(
   "a writer thread that dies is noticed and started again, and every write is answered",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const server = await startDiskServer(t, newDataDir(t));
     for (let round = 0; round < 3; round += 1) {

@@ -1,7 +1,7 @@
 // MCP with the rights of the caller alone: who sees what, who may promote, which tokens are taken, what is audited.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "../support/eventually.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { type Json, type Platform, startPlatform } from "../support/platform.ts";
 import { openTaggedRepo, type TaggedRepo } from "../support/tagged-repo.ts";
@@ -174,11 +174,13 @@ test("each call of a tool has a row in the audit log, and so has what it writes,
         (details as unknown as Record<string, string>)["client"] === "https://client.example.com/moorage.json",
     );
   };
-  let found: Json[] = [];
-  for (let left = 100; left > 0 && found.length < 4; left -= 1) {
-    found = await rowsOf();
-    await wait(100);
-  }
+  const found = await eventually(
+    async () => {
+      const rows = await rowsOf();
+      return rows.length >= 4 && rows;
+    },
+    { instead: rowsOf },
+  );
   const methods = found.map(({ method, decision, identity }) => [method, decision, identity]);
   for (const method of ["mcp.promote", "mcp.tag_history", "moorage.registry.v2.TagsService.PromoteTags"])
     assert.ok(

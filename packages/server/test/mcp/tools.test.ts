@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { loadConfig, withFeeds } from "../../src/index.ts";
 import { tarOf } from "../support/catalog/archives.ts";
 import { pushLayers } from "../support/catalog/push.ts";
+import { eventually } from "../support/eventually.ts";
 import { BAD, CLEAN, type GatedRepo, MILD, openGatedRepo, putGateRecords } from "../support/gated-repo.ts";
 import { connectMcp, type McpClient } from "../support/mcp.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
@@ -141,11 +142,10 @@ test("image_findings lists what holds now, what held then, and what is bad enoug
   assert.equal((await ask("image_findings", { image: `${repo.name}:1.0` }))["state"], "READ");
   const status = "Package: bash\nStatus: install ok installed\nArchitecture: amd64\nVersion: 5.2-1\n\n";
   await pushLayers(repo, "bare", [tarOf([{ path: "var/lib/dpkg/status", content: status }])]);
-  let bare = await ask("image_findings", { image: `${repo.name}:bare` });
-  for (let left = 1_200; left > 0 && bare["state"] === "NOT_READ"; left--) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    bare = await ask("image_findings", { image: `${repo.name}:bare` });
-  }
+  const bare = await eventually(async () => {
+    const answer = await ask("image_findings", { image: `${repo.name}:bare` });
+    return answer["state"] !== "NOT_READ" && answer;
+  });
   assert.deepEqual([bare["state"], bare["findings"]], ["NO_DATA", []]);
   const [unknown] = bare["unknown"] as Row[];
   assert.match(String(unknown?.["reason"]), /no feed covers 1 package of deb/);
@@ -157,11 +157,10 @@ test("what is not known of images is counted, listed, and said beside what is an
     content: JSON.stringify({ name, version }),
   });
   await pushLayers(repo, "odd", [tarOf([file("clean", "1.0.0"), file("odd", "one point two")])]);
-  let coverage = await ask("image_coverage", { image: `${repo.name}:odd` });
-  for (let left = 1_200; left > 0 && coverage["state"] === "NOT_READ"; left--) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    coverage = await ask("image_coverage", { image: `${repo.name}:odd` });
-  }
+  const coverage = await eventually(async () => {
+    const answer = await ask("image_coverage", { image: `${repo.name}:odd` });
+    return answer["state"] !== "NOT_READ" && answer;
+  });
   const known = coverage["images"] as Row[];
   assert.deepEqual(
     known.map((each) => [each["state"], each["packages"], each["not_compared"], each["packages_not_compared"]]),

@@ -5,7 +5,6 @@ import { type IncomingMessage, request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { decodeJwt } from "jose";
 import { auditRetention } from "../../../kernel/src/audit/index.ts";
 import { collectInstallation } from "../../src/admin/index.ts";
@@ -13,6 +12,7 @@ import { loadConfig } from "../../src/index.ts";
 import type { Row } from "../../../kernel/src/store/index.ts";
 import { openCommandWriter } from "../../src/installation/stores.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
 import { pushImage } from "../support/image.ts";
 import { digestOf, OCI_IMAGE, startInstallation } from "../support/installation.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
@@ -39,7 +39,6 @@ interface Entry {
 
 const LIST = "/iam/v2/auditEntries";
 const [ALLOWED, DENIED] = ["AUDIT_DECISION_ALLOWED", "AUDIT_DECISION_DENIED"];
-const PATIENCE_MS = 60_000;
 
 const idOf = (token: string): string => String(decodeJwt(token).jti);
 const query = (asked: Record<string, string>): string => `${LIST}?${new URLSearchParams(asked)}`;
@@ -60,14 +59,15 @@ const listed = async (asked: Record<string, string>): Promise<Entry[]> =>
 
 /** The entries of the list once it has this many; rejections are written within a second. */
 async function found(asked: Record<string, string>, count = 1): Promise<Entry[]> {
-  for (const startMs = performance.now(); ;) {
-    const entries = await listed(asked);
-    if (entries.length >= count || performance.now() - startMs > PATIENCE_MS) {
-      assert.equal(entries.length, count, JSON.stringify(entries, undefined, 1));
-      return entries;
-    }
-    await wait(50);
-  }
+  const entries = await eventually(
+    async () => {
+      const some = await listed(asked);
+      return some.length >= count && some;
+    },
+    { instead: () => listed(asked) },
+  );
+  assert.equal(entries.length, count, JSON.stringify(entries, undefined, 1));
+  return entries;
 }
 
 async function one(asked: Record<string, string>): Promise<Entry> {
@@ -524,11 +524,10 @@ test("a rollback removes the entries of the transaction, and the rejection is re
     headers: { "content-type": "application/octet-stream" },
   });
   assert.equal(push.status, 400);
-  let entries: Entry[] = [];
-  for (const startMs = performance.now(); entries.length === 0 && performance.now() - startMs < PATIENCE_MS;) {
-    await wait(50);
-    entries = await rows<Entry>(strict.ok("GET", LIST), "auditEntries");
-  }
+  const entries = await eventually(async () => {
+    const some = await rows<Entry>(strict.ok("GET", LIST), "auditEntries");
+    return some.length > 0 && some;
+  });
   assert.deepEqual(
     entries.map(({ method, decision, reason, resource, details }) => ({ method, decision, reason, resource, details })),
     [

@@ -3,7 +3,6 @@ import { readdirSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { GroupsService } from "@moorage/api";
 import { ConfigError, loadConfig, startServer } from "../../src/index.ts";
 import { openGrpc } from "../support/grpc.ts";
@@ -45,12 +44,13 @@ async function growth(
 ): Promise<Record<string, number>> {
   const before = await scrape(installation);
   await work();
-  let grown: (readonly [string, number])[] = [];
-  for (let looks = 0; looks < 100 && grown.length === 0; looks += 1)
-    grown = [...(await scrape(installation))]
+  const grown = await eventually(async () => {
+    const samples = [...(await scrape(installation))]
       .filter(([name]) => name.startsWith(`${metric}{`) || name === metric)
       .map(([name, value]) => [name.slice(metric.length), value - (before.get(name) ?? 0)] as const)
       .filter(([, value]) => value !== 0);
+    return samples.length > 0 && samples;
+  });
   return Object.fromEntries(grown);
 }
 
@@ -220,10 +220,7 @@ test("transactions are counted by command and outcome", async (t) => {
     [`{operation="method",outcome="OK"}`]: 1,
     [`{operation="method",outcome="ALREADY_EXISTS"}`]: 1,
   });
-  let samples = await scrape(installation);
-  for (let looks = 0; looks < 100 && samples.get("moorage_database_write_queue_length") !== 0; looks += 1)
-    samples = await scrape(installation);
-  assert.equal(samples.get("moorage_database_write_queue_length"), 0);
+  const samples = await until(installation, (each) => each.get("moorage_database_write_queue_length") === 0);
   for (const name of ["process_resident_memory_bytes", "process_start_time_seconds", "process_cpu_seconds_total"])
     assert.ok((samples.get(name) ?? 0) > 0, name);
   assert.equal([...samples].filter(([name]) => name.startsWith("moorage_build_info{version=")).length, 1);
@@ -255,15 +252,12 @@ test("a request under way counts as in flight, and one whose client disconnects 
   assert.equal(after.get(`moorage_registry_received_bytes_total{verb="upload_patch"}`), half.length);
 });
 
-/** Scrapes until the condition holds, for at most a minute. */
+/** Scrapes until the condition holds. */
 async function until(installation: { url: string }, isSo: (samples: Samples) => boolean): Promise<Samples> {
-  const endMs = performance.now() + 60_000;
-  for (;;) {
+  return await eventually(async () => {
     const samples = await scrape(installation);
-    if (isSo(samples)) return samples;
-    assert.ok(performance.now() < endMs, "it never was so");
-    await wait(20);
-  }
+    return isSo(samples) && samples;
+  });
 }
 
 test("names that callers invent do not get into the metrics", async (t) => {

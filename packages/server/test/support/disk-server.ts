@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { loadConfig, readBootstrap, signToken } from "../../src/index.ts";
+import { eventually } from "./eventually.ts";
 import { type LogLine, type ServerProcess, startProcess } from "./processes.ts";
 
 /** An answer, as far as tests of faults look at it. */
@@ -39,7 +40,6 @@ export interface DiskServer extends ServerProcess {
 }
 
 const REPOSITORY = "acme/app";
-const PATIENCE_MS = 60_000;
 
 /** A new folder for data, which is removed after the test. */
 export function newDataDir(t: TestContext): string {
@@ -97,22 +97,19 @@ export async function startDiskServer(
     }),
     organization: organization.uid,
     async until(question, isWanted) {
-      const startedMs = performance.now();
-      for (;;) {
-        const answer = await question();
-        if (isWanted(answer)) return answer;
-        if (performance.now() - startedMs > PATIENCE_MS)
-          throw new Error(`the last answer was ${answer.status}: ${answer.text.slice(0, 500)}`);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+      let last: Answer | undefined;
+      return await eventually(
+        async () => {
+          last = await question();
+          return isWanted(last) && last;
+        },
+        { instead: () => `${last?.status}: ${last?.text.slice(0, 500)}` },
+      );
     },
     async logged(isWanted) {
-      const startedMs = performance.now();
-      while (!server.lines.some(isWanted)) {
-        if (performance.now() - startedMs > PATIENCE_MS)
-          throw new Error(`not in the log: ${server.lines.map(({ msg }) => msg).join(", ")}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      await eventually(() => server.lines.some(isWanted), {
+        instead: () => server.lines.map(({ msg }) => msg).join(", "),
+      });
     },
     ready: () => ask("GET", "/readyz"),
     healthy: () => ask("GET", "/healthz"),

@@ -15,10 +15,14 @@ test("what is found in the end is returned, an empty text and null too; a failed
   );
 });
 
-test("what never comes ends at the limit, with the condition", async () => {
+test("what never comes ends at the limit, with the condition and what there is instead", async () => {
   const isThere = false;
   await assert.rejects(
     eventually(() => isThere, { limitMs: 1 }),
-    /not so after 0.001 s: \(\) => isThere/,
+    /not so after 0.001 s: \(\) => isThere$/,
+  );
+  await assert.rejects(
+    eventually(() => isThere, { limitMs: 1, everyMs: 5, instead: async () => ["another"] }),
+    /: \(\) => isThere\nThere is \[ 'another' \]$/,
   );
 });

@@ -1,8 +1,8 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "./catalog/archives.ts";
 import { npmFile } from "./catalog/catalog.ts";
 import { newRepoPlace, type Place } from "./catalog/place.ts";
 import { pushLayers } from "./catalog/push.ts";
+import { eventually } from "./eventually.ts";
 import { osvOf, plainRecord, putRecords } from "./feed-records.ts";
 import { before as affectedBefore } from "./matching.ts";
 import type { Answer, Platform } from "./platform.ts";
@@ -80,25 +80,21 @@ export async function openGatedRepo(platform: Platform, vulnerabilities?: object
     return known.token;
   };
   const findings = async (digest: string): Promise<void> => {
-    const waiting = async (): Promise<boolean> => {
+    await eventually(async () => {
       const catalog = await platform.reader
         .selectFrom("image_catalogs")
         .select("state")
         .where("digest", "=", digest)
         .executeTakeFirst();
-      if (catalog?.state !== 2) return true;
+      if (catalog?.state !== 2) return false;
       const { reader } = platform;
       const left = await Promise.all([
         reader.selectFrom("packages").select("id").where("matched", "is", null).limit(1).execute(),
         reader.selectFrom("finding_causes").select("id").limit(1).execute(),
         reader.selectFrom("finding_checks").select("digest").limit(1).execute(),
       ]);
-      return left.some((rows) => rows.length > 0);
-    };
-    for (let left = 1_200; await waiting(); left--) {
-      if (left === 0) throw new Error(`${digest} was not read`);
-      await wait(50);
-    }
+      return left.every((rows) => rows.length === 0);
+    });
   };
   const repo: GatedRepo = {
     ...place,
@@ -117,12 +113,13 @@ export async function openGatedRepo(platform: Platform, vulnerabilities?: object
       return await platform.call(method, `/v2/${place.name}/manifests/${reference}`, { token: await viewersToken() });
     },
     async pulledAs(reference, status) {
-      for (let left = 1_200; ; left--) {
-        const answer = await repo.pull(reference);
-        if (answer.status === status) return answer;
-        if (left === 0) throw new Error(`${reference} was not answered with ${status}: ${answer.text}`);
-        await wait(50);
-      }
+      return await eventually(
+        async () => {
+          const answer = await repo.pull(reference);
+          return answer.status === status && answer;
+        },
+        { instead: async () => (await repo.pull(reference)).text },
+      );
     },
     async events() {
       const found = await platform.transact(async (tx) => [
@@ -139,12 +136,13 @@ export async function openGatedRepo(platform: Platform, vulnerabilities?: object
         }));
     },
     async eventsUntil(count) {
-      for (let left = 1_200; ; left--) {
-        const found = await repo.events();
-        if (found.length >= count) return found;
-        if (left === 0) throw new Error(`not ${count} events: ${JSON.stringify(found)}`);
-        await wait(50);
-      }
+      return await eventually(
+        async () => {
+          const found = await repo.events();
+          return found.length >= count && found;
+        },
+        { instead: () => repo.events() },
+      );
     },
   };
   if (vulnerabilities !== undefined) await repo.gate(vulnerabilities);

@@ -3,6 +3,7 @@ import { pbkdf2Sync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { serveTasks } from "../../../kernel/src/lib/process-pool/child.ts";
+import { eventually } from "./eventually.ts";
 
 const held: Buffer[] = [];
 
@@ -20,7 +21,7 @@ serveTasks({
   /** Lasts until a file is there. */
   untilThere: async ({ path }: { path: string }) => {
     const { existsSync } = await import("node:fs");
-    while (!existsSync(path)) await setTimeout(5);
+    await eventually(() => existsSync(path));
     return path;
   },
   heap: async () => {

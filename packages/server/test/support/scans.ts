@@ -1,7 +1,6 @@
-import assert from "node:assert/strict";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Json, Platform } from "./platform.ts";
 import type { PushTarget } from "./catalog/push.ts";
+import { eventually } from "./eventually.ts";
 
 /** A repo of the organization, and where images are pushed to it. */
 export async function scanPlace(platform: Platform, name: string): Promise<{ repo: string; place: PushTarget }> {
@@ -23,11 +22,12 @@ export async function requestScans(
 
 /** The scan as soon as it is in the state. */
 export async function whenScan(platform: Platform, uid: string, state: string): Promise<Json> {
-  let scan: Json | undefined;
-  for (let left = 2_400; left > 0; left--) {
-    scan = await platform.ok<Json>("GET", `/vulnerabilities/v2/scans/${uid}`);
-    if (scan["state"] === `SCAN_STATE_${state}`) return scan;
-    await wait(50);
-  }
-  assert.fail(`the scan stays as it is: ${JSON.stringify(scan)}`);
+  const now = (): Promise<Json> => platform.ok<Json>("GET", `/vulnerabilities/v2/scans/${uid}`);
+  return await eventually(
+    async () => {
+      const scan = await now();
+      return scan["state"] === `SCAN_STATE_${state}` && scan;
+    },
+    { instead: now },
+  );
 }

@@ -1,7 +1,7 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "./catalog/archives.ts";
 import { npmFile } from "./catalog/catalog.ts";
 import { pushLayers, type PushTarget } from "./catalog/push.ts";
+import { eventually } from "./eventually.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
 const DAY_MS = 86_400_000;
@@ -68,10 +68,7 @@ export async function taggedRepo(env: Record<string, string> = {}): Promise<Tagg
       return digest;
     },
     async settled() {
-      for (let left = 1_200; await isWaiting(); left--) {
-        if (left === 0) throw new Error("not all is read and matched");
-        await wait(50);
-      }
+      await eventually(async () => !(await isWaiting()));
     },
     async move(digest, tag = "latest") {
       await platform.tag(uid, { name: tag, digest });

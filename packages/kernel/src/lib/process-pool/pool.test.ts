@@ -10,7 +10,7 @@ import { type ProcessPool, processPool, type ProcessPoolOptions, TaskError } fro
 import { eventually } from "../../../../server/test/support/eventually.ts";
 
 const SUPPORT = new URL("../../../../server/test/support/", import.meta.url);
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 const TIMEOUT = { timeoutMs: 60_000 };
 
 interface Echo {

@@ -68,12 +68,11 @@ async function open(t: TestContext) {
       }),
     /** Buffers pulls as an older version stored them. */
     keepText: (pulls: string) => store.transact((tx) => keepPulls.run(openCall(DATA, tx), { pulls }, undefined)),
-    async emitted(count: number): Promise<string[]> {
-      for (; ; await wait(5)) {
+    emitted: (count: number) =>
+      eventually(async () => {
         const rows = await store.reader.selectFrom("event_outbox").select("body").orderBy("n").execute();
-        if (rows.length >= count) return rows.map(({ body }) => body);
-      }
-    },
+        return rows.length >= count && rows.map(({ body }) => body);
+      }),
   };
 }
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { pino } from "pino";
 import { ANONYMOUS } from "@moorage/kernel/core/call";
 import type { RequestHandler } from "@moorage/kernel/core/http";
 import { RequestSteps } from "@moorage/kernel/core/request-steps";
+import { eventually } from "../../../test/support/eventually.ts";
 import { listen } from "./listen.ts";
 import { createPullTurns } from "./pull-turns.ts";
 import { createRouter } from "./router.ts";
@@ -54,28 +54,21 @@ async function start(t: TestContext) {
     response.resume();
     return response;
   };
-  const until = async (is: () => boolean): Promise<void> => {
-    const endMs = performance.now() + 30_000;
-    while (!is()) {
-      if (performance.now() > endMs) throw new Error("it did not come to that in time");
-      await wait(5);
-    }
-  };
   /** Ends the pull that is under way, and waits for the next one. */
   const next = async (): Promise<void> => {
     const count = began.length;
     ends.shift()?.();
-    await until(() => began.length > count);
+    await eventually(() => began.length > count);
   };
-  return { pullTurns, rejected, began, ends, send, until, next };
+  return { pullTurns, rejected, began, ends, send, next };
 }
 
 test("a pull of another organization waits for one of those that came before it, not for all", async (t) => {
-  const { pullTurns, began, send, until, next } = await start(t);
+  const { pullTurns, began, send, next } = await start(t);
   for (let at = 0; at < 30; at += 1) void send(`acme/node${at}`).catch(() => {});
-  await until(() => began.length === 1 && pullTurns.waiting() === 29);
+  await eventually(() => began.length === 1 && pullTurns.waiting() === 29);
   for (const identity of ["other/one", "other/two"]) void send(identity).catch(() => {});
-  await until(() => pullTurns.waiting() === 31);
+  await eventually(() => pullTurns.waiting() === 31);
   for (let at = 0; at < 4; at += 1) await next();
   assert.deepEqual(
     began.map((identity) => identity.split("/")[0]),
@@ -86,13 +79,13 @@ test("a pull of another organization waits for one of those that came before it,
 });
 
 test("what is no pull waits for no turn", async (t) => {
-  const { pullTurns, rejected, began, send, until, next } = await start(t);
+  const { pullTurns, rejected, began, send, next } = await start(t);
   void send("acme/one").catch(() => {});
-  await until(() => began.length === 1);
+  await eventually(() => began.length === 1);
   void send("acme/two").catch(() => {});
-  await until(() => pullTurns.waiting() === 1);
+  await eventually(() => pullTurns.waiting() === 1);
   void send("acme/write", "PUT").catch(() => {});
-  await until(() => began.length === 2);
+  await eventually(() => began.length === 2);
   assert.deepEqual(began, ["acme/one", "acme/write"]);
   await next();
   assert.deepEqual(began, ["acme/one", "acme/write", "acme/two"]);

@@ -38,7 +38,7 @@ import { createPipeline, type PipelineDeps } from "../../runtime/pipeline.ts";
 import { rpcHandler } from "./handler.ts";
 import { toStatus } from "../status.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 const GET_GROUP = "/moorage.iam.v2.GroupsService/GetGroup";
 const bearer = { authorization: "Bearer good" };
 const failures: Record<string, MoorageError> = {

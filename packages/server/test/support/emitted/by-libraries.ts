@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "../eventually.ts";
 import { npmPath, publishDocument, publishNpm } from "../npm.ts";
 import { startNpmRegistry, tarballPath } from "../npm-registry.ts";
 import { rows } from "../platform.ts";
@@ -60,11 +60,11 @@ export function librariesEmit({ platform, actor, emitted, ask }: EventFixture): 
     const request = async (count: number): Promise<void> => {
       const { status } = await platform.call("GET", `${path}/-/left-1.0.0.tgz`, { token });
       assert.equal(status, 403);
-      for (let listed = 0; listed < count; await wait(50)) {
+      await eventually(async () => {
         const list = `/libraries/v2/blocks?uidp.children_of=${group}`;
         const { blocks } = await platform.ok<{ blocks: { count: number }[] }>("GET", list);
-        listed = blocks[0]?.count ?? 0;
-      }
+        return (blocks[0]?.count ?? 0) >= count;
+      });
     };
     const [event, ...more] = await emitted(() => request(1));
     assert.deepEqual(more, []);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { collectInstallation } from "../../../src/admin/index.ts";
 import { loadConfig } from "../../../src/index.ts";
 import { tarOf } from "../catalog/archives.ts";
 import { npmFile } from "../catalog/catalog.ts";
 import { pushLayers } from "../catalog/push.ts";
 import { databaseEnv, openTestStore } from "../database.ts";
+import { eventually } from "../eventually.ts";
 import { osvOf, putRecords } from "../feed-records.ts";
 import { digestOf, OCI_IMAGE, startInstallation } from "../installation.ts";
 import { before } from "../matching.ts";
@@ -77,7 +77,7 @@ export function serverEmits({ emittedIn }: EventFixture): void {
         ]);
         return rows.filter(({ type }) => type.startsWith("vulnerabilities.")).length;
       };
-      for (let left = 1_200; left > 0 && (await ours()) < count; left--) await wait(50);
+      await eventually(async () => (await ours()) >= count);
     };
     try {
       const all = await emittedIn(installation, async () => {
@@ -123,8 +123,10 @@ export function serverEmits({ emittedIn }: EventFixture): void {
           const path = `/vulnerabilities/v2/repos/${repoId}:scan`;
           const { scans } = await installation.api<{ scans: { uid: string }[] }>("POST", path, { digest });
           scan = scans[0]?.uid ?? "";
-          for (let now = ""; now !== `SCAN_STATE_${state}`; await wait(50))
-            now = (await installation.api<{ state: string }>("GET", `/vulnerabilities/v2/scans/${scan}`)).state;
+          await eventually(async () => {
+            const now = await installation.api<{ state: string }>("GET", `/vulnerabilities/v2/scans/${scan}`);
+            return now.state === `SCAN_STATE_${state}`;
+          });
         })
       ).at(-1);
     const completed = await eventOf("DONE");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Database } from "../../../../kernel/src/store/index.ts";
 import { openTestStore } from "../database.ts";
+import { eventually } from "../eventually.ts";
 import type { Installation } from "../installation.ts";
 import { type Issuer, openIssuer } from "../issuer.ts";
 import { type Answer, type Ask, type Platform, startPlatform } from "../platform.ts";
@@ -28,7 +28,6 @@ interface StoredEvent {
 }
 
 const PULL = "registry.pull.v1";
-const TIMEOUT_MS = 60_000;
 
 /** The actor of the server's own jobs. */
 export const SYSTEM: EmittedEvent["actor"] = { subject: "", act: { actor: "system" } };
@@ -140,11 +139,10 @@ function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>)
     },
     /** Waits for that many pulls. */
     async pulls(count: number): Promise<EmittedEvent[]> {
-      for (const endMs = performance.now() + TIMEOUT_MS; pulls.length < count && performance.now() < endMs;) {
+      return await eventually(async () => {
         await readNewWithoutPulls();
-        await wait(20);
-      }
-      return pulls;
+        return pulls.length >= count && pulls;
+      });
     },
     /** The actors and bodies of all events so far, as JSON. */
     text: (): string => text,

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { POSTGRES, SQLITE } from "../../../../../bench/seed-sql.ts";
 import { pushArtifact } from "../catalog/push.ts";
 import { ENGINE } from "../database.ts";
+import { eventually } from "../eventually.ts";
 import { pushHolding } from "./images.ts";
 import type { HeavyAnswer, HeavyInput, HeavyWorld } from "./input.ts";
 
@@ -124,7 +125,7 @@ async function attach(world: HeavyWorld, { repo, digest, content, mediaType = CY
   const layers = [{ mediaType, content }];
   const target = { url: world.url, token: world.registry, name };
   const manifest = await pushArtifact(target, { artifactType: mediaType, subject: digest, layers });
-  await world.until("the reading of a document", async () => {
+  await eventually(async () => {
     const { state, reason } = (await stateOf(world, manifest)) ?? {};
     if (state === FAILED) throw new Error(reason);
     return state === DONE;

@@ -45,8 +45,6 @@ export interface HeavyWorld {
   write(work: (db: Database) => Promise<void>): Promise<void>;
   /** The sum of a metric over its labels. */
   metric(name: string): Promise<number>;
-  /** Waits until the work answers true, for a minute at most. */
-  until(what: string, work: () => Promise<boolean>): Promise<void>;
   /** Begins to measure again. */
   begin(): Promise<void>;
   /** What was measured since: the longest delay of the event loop, and the most memory of all processes. */

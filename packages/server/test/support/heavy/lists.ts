@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import { POSTGRES, SQLITE } from "../../../../../bench/seed-sql.ts";
 import { ENGINE } from "../database.ts";
+import { eventually } from "../eventually.ts";
 import type { HeavyAnswer, HeavyInput, HeavyWorld } from "./input.ts";
 import { decideMany } from "./advisories.ts";
 
@@ -82,7 +83,7 @@ export const LISTS: readonly HeavyInput[] = [
       // Events get their numbers later.
       const columns = "type, subject, parent, organization, target, number, time, actor, body";
       const found = "from events where type like '%advisor%' and length(body) > 50000 order by seq limit 1";
-      await world.until("the event", async () => {
+      await eventually(async () => {
         let count = 0;
         await world.write(async (db) => {
           const { series, pad } = ENGINE === "sqlite" ? SQLITE : POSTGRES;

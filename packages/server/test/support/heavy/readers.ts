@@ -1,19 +1,17 @@
 // Files that packages of languages leave in images, at the limits of their readers: few packages, so that what takes
 // long is the reading, not the comparison with records.
-import { setTimeout as wait } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
 import type { Database } from "../../../../kernel/src/store/index.ts";
 import { type TarEntry, tarOf, zipOf } from "../catalog/archives.ts";
 import { elfWith } from "../catalog/programs.ts";
 import { pushArtifact } from "../catalog/push.ts";
+import { eventually } from "../eventually.ts";
 import type { HeavyInput, HeavyWorld } from "./input.ts";
 
 const MIB = 1024 * 1024;
 const TAR = "application/vnd.oci.image.layer.v1.tar";
 const CONFIG = "application/vnd.oci.image.config.v1+json";
 const POLL_MS = 10;
-/** How long a reading may wait for its turn and take, on a machine that is busy. */
-const PATIENCE_MS = 120_000;
 /** The states of a reading. */
 const DONE = 2;
 const FAILED = 3;
@@ -81,18 +79,20 @@ async function push(
 
 /** Waits until the image was read. `working`: called once its reading has begun. */
 async function read(db: Database, digest: string, working: (() => void) | undefined): Promise<void> {
-  for (const endMs = performance.now() + PATIENCE_MS; performance.now() < endMs; await wait(POLL_MS)) {
-    const row = await db
-      .selectFrom("image_catalogs")
-      .select(["state", "holder", "reason"])
-      .where("digest", "=", digest)
-      .executeTakeFirst();
-    if (row === undefined) continue;
-    if (row.state === FAILED) throw new Error(`the image was not read: ${row.reason}`);
-    if (row.holder !== "" || row.state === DONE) working?.();
-    if (row.state === DONE) return;
-  }
-  throw new Error(`the image ${digest} was not read in time`);
+  await eventually(
+    async () => {
+      const row = await db
+        .selectFrom("image_catalogs")
+        .select(["state", "holder", "reason"])
+        .where("digest", "=", digest)
+        .executeTakeFirst();
+      if (row === undefined) return false;
+      if (row.state === FAILED) throw new Error(`the image was not read: ${row.reason}`);
+      if (row.holder !== "" || row.state === DONE) working?.();
+      return row.state === DONE;
+    },
+    { everyMs: POLL_MS },
+  );
 }
 
 const many = (count: number, of: (n: number) => string): string =>

@@ -1,4 +1,5 @@
 // Reports of scanners.
+import { eventually } from "../eventually.ts";
 import { startAdapter, VULNERABILITIES } from "../scanner-adapter.ts";
 import { pushHolding } from "./images.ts";
 import type { HeavyAnswer, HeavyInput, HeavyWorld } from "./input.ts";
@@ -54,7 +55,7 @@ export const REPORTS: readonly HeavyInput[] = [
           asked,
         );
         const path = `/vulnerabilities/v2/scans/${scans[0]?.uid}`;
-        await world.until("the scan", async () => {
+        await eventually(async () => {
           const { state, reason } = await json<{ state: string; reason: string }>(world, "GET", path);
           if (state === "SCAN_STATE_FAILED") throw new Error(reason);
           return state === "SCAN_STATE_DONE";

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { loadConfig, readBootstrap, signToken } from "../../../src/index.ts";
 import { openStore } from "../../../../kernel/src/store/index.ts";
@@ -16,8 +15,6 @@ import { inheritedEnv } from "../environment.ts";
 
 const PROGRAM = fileURLToPath(new URL("./server.ts", import.meta.url));
 const ANSWER_TIMEOUT_MS = 120_000;
-const UNTIL_MS = 60_000;
-const POLL_MS = 20;
 const SHOWN_BYTES = 4_096;
 
 /** Starts the server and makes the other organization. `onEnd`: called with what ends and removes all of it. */
@@ -113,11 +110,6 @@ export async function startHeavyWorld(
       const found = await whole(new URL("/metrics", url));
       const lines = found.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
       return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
-    },
-    async until(what, work) {
-      for (const endMs = performance.now() + UNTIL_MS; performance.now() < endMs; await wait(POLL_MS))
-        if (await work()) return;
-      throw new Error(`${what} did not happen`);
     },
     async begin() {
       await asked("begin");

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Dice } from "../dice.ts";
+import { eventually } from "../eventually.ts";
 import type { Replicas } from "../replicas.ts";
 import type { Writers } from "./writers.ts";
 
-const POLL_MS = 20;
 const DRAINING_PAUSE_MS = 1_500;
 
 /**
@@ -21,10 +21,12 @@ export async function killDuring(
     working = false;
   });
   end.catch(() => {});
+  // Many events take long.
+  const limitMs = 180_000 + events * 20;
   let killed = 0;
   for (let number = 0; number < kills; number++) {
     const from = ((number + dice.below(1_000) / 1_000) * events) / kills;
-    while (working && writers.events() < from) await wait(POLL_MS);
+    await eventually(() => !working || writers.events() >= from, { limitMs });
     killed += await killSome(replicas, dice);
   }
   await end;
